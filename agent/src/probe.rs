@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 
 use self::{
     answer::{Answered, NoAnswer},
+    gateway::GatewayQuestion,
     wire::{Asked, Verdict, Wire},
 };
 use crate::{
@@ -35,23 +36,23 @@ pub(crate) fn reads_answers(bytes: &[u8]) {
 /// The target of a probe.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// These default gateways of one family, which the document names.
-    NamedGateways(Vec<Gateway>),
-    /// A default gateway of this family on one of these links, or on any where there are none; waits for its route.
-    Gateway(Family, Vec<LinkRef>),
-    /// A default gateway of this family; fails at once without a default route.
-    GatewayInUse(Family),
-    /// A default gateway of each family with a default route through one of these links, or through any where there are none; at
-    /// least one family.
-    GatewaysInUse(Vec<LinkRef>),
+    Gateway(GatewayQuestion),
     /// Any of the configured name servers or of these. Without one it waits for NetworkManager's, if they are `awaited`.
-    Dns { servers: Vec<NameServer>, name: String, awaited: bool },
+    Dns {
+        servers: Vec<NameServer>,
+        name: String,
+        awaited: bool,
+    },
     /// `host:port`.
     Tcp(String),
     /// A URL.
     Http(String),
     /// The wire; without `awaited` one look is enough.
-    Wire { wire: Wire, asked: Asked, awaited: bool },
+    Wire {
+        wire: Wire,
+        asked: Asked,
+        awaited: bool,
+    },
     /// Addresses that the node is about to have: nobody else has one.
     Planned(Vec<Planned>),
 }
@@ -65,9 +66,14 @@ pub(crate) struct Probe {
 }
 
 impl Probe {
+    /// Whether this asks a gateway.
+    pub(crate) fn is_of_a_gateway(&self) -> bool {
+        matches!(self.kind, Kind::Gateway(_))
+    }
+
     /// Whether this asks whatever gateway the family has.
     pub(crate) fn is_gateway_of(&self, family: Family) -> bool {
-        matches!(self.kind, Kind::Gateway(of, _) if of == family)
+        matches!(&self.kind, Kind::Gateway(it) if it.named.is_empty() && it.family == Some(family))
     }
 }
 
@@ -87,11 +93,11 @@ pub(crate) fn plan(
                 let ips: Vec<String> = named.iter().map(|g| g.ip.to_string()).collect();
                 plan.push(Probe {
                     name: format!("gateway {}", ips.join(" or ")),
-                    kind: Kind::NamedGateways(named),
+                    kind: Kind::Gateway(GatewayQuestion { named, ..question(Some(family), &[]) }),
                     policy: Policy::Required,
                 });
             } else if gateways.is_empty() {
-                plan.push(Probe { policy: settings.gateway, ..gateway(family) });
+                plan.push(Probe { policy: settings.gateway, ..gateway(family, &[]) });
             }
         }
     }
@@ -122,11 +128,10 @@ pub(crate) fn plan(
 /// Probes before the change: those with the policy `if-it-worked-before`, and the gateways in use,
 /// which prove after a roll back that the old network is back.
 pub(crate) fn baseline(plan: &[Probe]) -> Vec<Probe> {
-    let is_gateway = |p: &&Probe| matches!(p.kind, Kind::Gateway(..));
-    let compared = plan.iter().filter(|p| p.policy == Policy::IfItWorkedBefore && !is_gateway(p));
-    let in_use =
-        Family::ALL.map(|family| Probe { kind: Kind::GatewayInUse(family), ..gateway(family) });
-    compared.cloned().map(at_once).chain(in_use).collect()
+    let compared = plan.iter().filter(|probe| probe.policy == Policy::IfItWorkedBefore);
+    let compared = compared.filter(|probe| !probe.is_of_a_gateway());
+    let in_use = Family::ALL.map(|family| gateway(family, &[]));
+    compared.cloned().chain(in_use).map(at_once).collect()
 }
 
 /// The name of the question for addresses that nobody uses yet.
@@ -153,9 +158,12 @@ pub(crate) fn taken(settings: &Probes, before: &[ProbeResult]) -> Option<(ProbeR
     Some((found.clone(), stops))
 }
 
-/// Asks once, without waiting: before the change, nothing is about to bring a name server or to mend the wire.
+/// Asks once, without waiting: before the change, nothing is about to bring a route or a name server, or to mend the wire.
 fn at_once(mut probe: Probe) -> Probe {
-    if let Kind::Dns { awaited, .. } | Kind::Wire { awaited, .. } = &mut probe.kind {
+    if let Kind::Gateway(GatewayQuestion { waits_for_route: awaited, .. })
+    | Kind::Dns { awaited, .. }
+    | Kind::Wire { awaited, .. } = &mut probe.kind
+    {
         *awaited = false;
     }
     probe
@@ -164,11 +172,9 @@ fn at_once(mut probe: Probe) -> Probe {
 /// The gateways that answered before the change, each on its link, independent of the document.
 pub(crate) fn gateways_of(before: &[ProbeResult]) -> Vec<Probe> {
     let asked = Family::ALL.into_iter().filter_map(|family| {
-        let mut probe = gateway(family);
-        let answered = before.iter().find(|it| it.name == probe.name && it.ok)?;
-        let links = answered.link.iter().cloned().map(LinkRef::Name).collect();
-        probe.kind = Kind::Gateway(family, links);
-        Some(probe)
+        let answered = before.iter().find(|it| it.name == name_of_gateway(family) && it.ok)?;
+        let links: Vec<LinkRef> = answered.link.iter().cloned().map(LinkRef::Name).collect();
+        Some(gateway(family, &links))
     });
     asked.collect()
 }
@@ -176,13 +182,22 @@ pub(crate) fn gateways_of(before: &[ProbeResult]) -> Vec<Probe> {
 /// The default gateways in use on these links (on any, without links), independent of the document and of earlier answers. A
 /// storage network's gateway proves nothing for br-ex.
 pub(crate) fn gateways_in_use(links: &[LinkRef]) -> Probe {
-    let (name, kind) = ("gateway".to_owned(), Kind::GatewaysInUse(links.to_vec()));
+    let (name, kind) = ("gateway".to_owned(), Kind::Gateway(question(None, links)));
     Probe { name, kind, policy: Policy::Required }
 }
 
-fn gateway(family: Family) -> Probe {
-    let (name, kind) = (format!("{family} gateway"), Kind::Gateway(family, Vec::new()));
+/// The question for whatever gateway the family has on these links.
+fn gateway(family: Family, links: &[LinkRef]) -> Probe {
+    let (name, kind) = (name_of_gateway(family), Kind::Gateway(question(Some(family), links)));
     Probe { name, kind, policy: Policy::IfItWorkedBefore }
+}
+
+fn name_of_gateway(family: Family) -> String {
+    format!("{family} gateway")
+}
+
+fn question(family: Option<Family>, links: &[LinkRef]) -> GatewayQuestion {
+    GatewayQuestion { family, links: links.to_vec(), named: Vec::new(), waits_for_route: true }
 }
 
 /// The probes that must answer after the change, given the results before it; `leads` are the links that may get a default
@@ -209,7 +224,10 @@ pub(crate) fn of_both_families(links: &[LinkRef]) -> Vec<(Family, LinkRef)> {
 /// The gateway of a network that leads out by itself is asked on its links and on the one that led out before: the answer of
 /// another card's, such as a storage network's, proves nothing. It is asked on any where one of both is unknown.
 fn on_its_links(mut probe: Probe, before: &[ProbeResult], leads: &[(Family, LinkRef)]) -> Probe {
-    if let Kind::Gateway(family, links) = &mut probe.kind {
+    if let Kind::Gateway(GatewayQuestion { family: Some(family), links, named, .. }) =
+        &mut probe.kind
+        && named.is_empty()
+    {
         let answered = before.iter().find(|it| it.name == probe.name && it.ok);
         let answered = answered.and_then(|it| it.link.clone()).map(LinkRef::Name);
         let own = leads.iter().filter(|(of, _)| of == family).map(|(_, link)| link.clone());
@@ -274,20 +292,7 @@ fn silence(bound: Duration) -> String {
 
 async fn once(kind: &Kind, paths: &Paths, netlink: &Netlink) -> Result<Answered, NoAnswer> {
     let answer = match kind {
-        Kind::NamedGateways(gateways) => return gateway::named(gateways, netlink).await,
-        Kind::Gateway(family, links) => {
-            let answer = gateway::any(*family, links, netlink).await;
-            return answer.map_err(|(why, _)| NoAnswer::Yet(why));
-        }
-        Kind::GatewayInUse(family) => {
-            return gateway::any(*family, &[], netlink).await.map_err(
-                |(why, silence)| match silence {
-                    gateway::Silence::Route => NoAnswer::Ever(why),
-                    gateway::Silence::Gateway => NoAnswer::Yet(why),
-                },
-            );
-        }
-        Kind::GatewaysInUse(links) => gateway::each_family(links, netlink).await,
+        Kind::Gateway(question) => return question.ask(netlink).await,
         Kind::Dns { servers, name, awaited } => {
             let servers = dns::all(servers, paths);
             if servers.is_empty() && !awaited {
@@ -349,7 +354,7 @@ mod tests {
     fn a_named_gateway_is_required_and_the_one_in_use_is_asked_before() {
         let plan = plan(&Probes::default(), &[gateway()], &[], &Paths::new("/nowhere"));
         assert_eq!(plan.iter().filter(|p| p.policy == Policy::Required).count(), 1);
-        assert!(baseline(&plan).iter().any(|p| p.kind == Kind::GatewayInUse(Family::Ipv4)));
+        assert!(baseline(&plan).iter().any(|p| p.is_gateway_of(Family::Ipv4)));
         assert!(baseline(&plan).iter().all(|p| p.policy == Policy::IfItWorkedBefore));
     }
 
@@ -397,7 +402,7 @@ mod tests {
     fn what_did_not_work_before_does_not_decide() {
         let probe = |policy| Probe {
             name: "api".to_owned(),
-            kind: Kind::Gateway(Family::Ipv4, Vec::new()),
+            kind: super::gateway(Family::Ipv4, &[]).kind,
             policy,
         };
         let before = |ok| {
@@ -420,7 +425,8 @@ mod tests {
     fn another_cards_gateway_proves_nothing() {
         let name = |link: &str| LinkRef::Name(link.to_owned());
         let kind = |links: &[&str]| {
-            vec![Kind::Gateway(Family::Ipv4, links.iter().map(|link| name(link)).collect())]
+            let links: Vec<LinkRef> = links.iter().map(|link| name(link)).collect();
+            vec![super::gateway(Family::Ipv4, &links).kind]
         };
         let before = |link: Option<&str>| {
             [ProbeResult {
@@ -465,7 +471,7 @@ mod tests {
             .iter()
             .map(|probe| ProbeResult {
                 name: probe.name.clone(),
-                ok: probe.kind == Kind::GatewayInUse(Family::Ipv4),
+                ok: probe.is_gateway_of(Family::Ipv4),
                 detail: String::new(),
                 warning: None,
                 link: None,
@@ -473,7 +479,7 @@ mod tests {
             })
             .collect();
         let after: Vec<Kind> = decisive(&plan, &before, &[]).into_iter().map(|p| p.kind).collect();
-        assert_eq!(after, [Kind::Gateway(Family::Ipv4, Vec::new())]);
+        assert_eq!(after, [super::gateway(Family::Ipv4, &[]).kind]);
         assert_eq!(gateways_of(&before).len(), 1);
     }
 }

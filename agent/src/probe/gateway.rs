@@ -10,142 +10,145 @@ use super::{
     icmp,
 };
 use crate::{
-    client::netlink::{Events, Neighbour, Netlink},
-    model::{Family, Gateway, LinkRef, Route},
+    client::netlink::{Events, Neighbour, Netlink, NetlinkError},
+    model::{Family, Gateway, Link, LinkRef, Route},
 };
 
 /// Time for the other gateways to answer after the first answer.
 const OTHERS: Duration = Duration::from_millis(300);
 
-/// Gateways that the document names: one that answers is enough, and its default route must be
-/// there. Silent ones are a warning: they may be on standby, or dead.
-pub(super) async fn named(gateways: &[Gateway], netlink: &Netlink) -> Result<Answered, NoAnswer> {
-    let mut asked: FuturesUnordered<_> = gateways
-        .iter()
-        .map(|gateway| async move { (gateway.ip, named_one(gateway, netlink).await) })
-        .collect();
-    let mut silent: Vec<IpAddr> = gateways.iter().map(|g| g.ip).collect();
-    let (mut details, mut failures) = (Vec::new(), Vec::new());
-    let mut note = |(ip, answer): (IpAddr, Answer)| match answer {
-        Ok(detail) => {
-            silent.retain(|gateway| *gateway != ip);
-            details.push(detail);
-            true
+/// Default gateways of which one must answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct GatewayQuestion {
+    /// Of this family; without it of each one that has a default route, at least one.
+    pub(crate) family: Option<Family>,
+    /// With a default route through one of these links; through any, without links.
+    pub(crate) links: Vec<LinkRef>,
+    /// These, which the document names; any, without names.
+    pub(crate) named: Vec<Gateway>,
+    /// Waits for a default route; without it the question fails at once.
+    pub(crate) waits_for_route: bool,
+}
+
+impl GatewayQuestion {
+    /// Asks once.
+    pub(super) async fn ask(&self, netlink: &Netlink) -> Result<Answered, NoAnswer> {
+        let routes = self.routes(netlink).await.map_err(|error| error.to_string())?;
+        if !self.named.is_empty() {
+            return Ok(named(&self.named, &routes, netlink).await?);
         }
-        Err(why) => {
-            failures.push(why);
-            false
-        }
-    };
-    let mut is_answered = false;
-    while !is_answered && let Some(answer) = asked.next().await {
-        is_answered = note(answer);
-    }
-    if is_answered {
-        let others = async {
-            while let Some(answer) = asked.next().await {
-                note(answer);
+        let mut answers = Vec::new();
+        for family in Family::ALL.into_iter().filter(|it| self.family.is_none_or(|of| of == *it)) {
+            let own: Vec<&Route> = routes.iter().filter(|route| route.family == family).collect();
+            if !own.is_empty() {
+                answers.push(in_use(&own, netlink).await?);
             }
-        };
-        // Late gateways count as silent.
-        let _ = tokio::time::timeout(OTHERS, others).await;
+        }
+        let details: Vec<&str> = answers.iter().map(|answer| answer.detail.as_str()).collect();
+        let detail = details.join(", ");
+        match (answers.pop(), self.family) {
+            (Some(answer), Some(_)) => Ok(answer),
+            (Some(_), None) => Ok(detail.into()),
+            (None, family) => {
+                let family = family.map(|family| format!("{family} ")).unwrap_or_default();
+                let why = format!("there is no {family}default route");
+                Err(if self.waits_for_route { NoAnswer::Yet(why) } else { NoAnswer::Ever(why) })
+            }
+        }
     }
-    if !is_answered {
-        return Err(NoAnswer::Yet(failures.join("; ")));
+
+    /// The default routes through the links, the preferred one first.
+    async fn routes(&self, netlink: &Netlink) -> Result<Vec<Route>, NetlinkError> {
+        let known = netlink.links().await?;
+        let mut routes = netlink.default_routes_of(&known).await?;
+        if !self.links.is_empty() {
+            routes.retain(|route| {
+                let is_meant = |link: &Link| self.links.iter().any(|wanted| link.is(wanted));
+                known.iter().any(|link| link.name == route.link && is_meant(link))
+            });
+        }
+        routes.sort_by_key(|route| route.metric);
+        Ok(routes)
+    }
+}
+
+/// Asks gateways that the document names; the default route of one that answers must be there. Silent ones are a warning: they may
+/// be on standby, or dead.
+async fn named(
+    gateways: &[Gateway],
+    routes: &[Route],
+    netlink: &Netlink,
+) -> Result<Answered, String> {
+    let asked = gateways.iter().enumerate().map(|(rank, gateway)| async move {
+        let answer = match routes.iter().find(|route| gateway.is_of(route)) {
+            Some(route) => answers(route, netlink).await,
+            None => Err(format!("there is no default route through {}", gateway.ip)),
+        };
+        (rank, answer)
+    });
+    let answers = with_others(asked.collect(), |_| false).await;
+    let mut silent: Vec<IpAddr> = gateways.iter().map(|gateway| gateway.ip).collect();
+    let (mut details, mut failures) = (Vec::new(), Vec::new());
+    for (rank, answer) in answers {
+        match answer {
+            Ok(detail) => {
+                silent.retain(|ip| *ip != gateways[rank].ip);
+                details.push(detail);
+            }
+            Err(why) => failures.push(why),
+        }
+    }
+    if details.is_empty() {
+        return Err(failures.join("; "));
     }
     let silent: Vec<String> = silent.iter().map(ToString::to_string).collect();
     let warning = (!silent.is_empty()).then(|| format!("no answer from {}", silent.join(", ")));
     Ok(Answered { detail: details.join(", "), warning, link: None })
 }
 
-async fn named_one(gateway: &Gateway, netlink: &Netlink) -> Answer {
-    let routes = netlink.default_routes().await.map_err(|e| e.to_string())?;
-    match routes.iter().find(|route| gateway.is_of(route)) {
-        Some(route) => answers(route, netlink).await,
-        None => Err(format!("there is no default route through {}", gateway.ip)),
-    }
-}
-
-/// Why a gateway in use does not answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Silence {
-    /// The gateway is silent.
-    Gateway,
-    /// The route is missing.
-    Route,
-}
-
-/// The gateways in use for this family on these links (on any, without links): one that answers is enough. The answer of the
-/// preferred one counts, so that a later question can be of the same link.
-pub(super) async fn any(
-    family: Family,
-    links: &[LinkRef],
-    netlink: &Netlink,
-) -> Result<Answered, (String, Silence)> {
-    let silent = |why: String| (why, Silence::Gateway);
-    let known = netlink.links().await.map_err(|e| silent(e.to_string()))?;
-    let mut routes = netlink.default_routes_of(&known).await.map_err(|e| silent(e.to_string()))?;
-    if !links.is_empty() {
-        let is_meant = |route: &Route| {
-            known.iter().any(|it| it.name == route.link && links.iter().any(|link| it.is(link)))
-        };
-        routes.retain(is_meant);
-    }
-    routes.retain(|route| route.family == family);
-    if routes.is_empty() {
-        return Err((format!("there is no {family} default route"), Silence::Route));
-    }
-    routes.sort_by_key(|route| route.metric);
+/// Asks the gateways of these routes. The answer of the preferred one counts, so that a later question can be of the same link.
+async fn in_use(routes: &[&Route], netlink: &Netlink) -> Result<Answered, String> {
     let asked = routes.iter().enumerate();
     let asked = asked.map(|(rank, route)| async move { (rank, answers(route, netlink).await) });
-    let (rank, detail) = preferred(asked.collect()).await.map_err(silent)?;
+    let (rank, detail) = preferred(asked.collect()).await?;
     Ok(Answered { link: Some(routes[rank].link.clone()), ..detail.into() })
 }
 
-/// The answer of the lowest rank. After an answer the others have a moment left.
-async fn preferred<F>(mut asked: FuturesUnordered<F>) -> Result<(usize, String), String>
+/// The answer of the lowest rank; without one the last reason.
+async fn preferred<F>(asked: FuturesUnordered<F>) -> Result<(usize, String), String>
 where
     F: Future<Output = (usize, Answer)>,
 {
-    let mut found = Err(String::new());
+    let answers = with_others(asked, |rank| rank == 0).await;
+    let lowest = answers.iter().filter(|(_, answer)| answer.is_ok()).map(|(rank, _)| *rank).min();
+    let found = answers.into_iter().rev().find(|(rank, _)| lowest.is_none_or(|it| it == *rank));
+    found.map_or(Err(String::new()), |(rank, answer)| Ok((rank, answer?)))
+}
+
+/// All answers in their order. After the first success the others have a moment left, unless it `is_enough`.
+async fn with_others<F>(
+    mut asked: FuturesUnordered<F>,
+    is_enough: impl Fn(usize) -> bool,
+) -> Vec<(usize, Answer)>
+where
+    F: Future<Output = (usize, Answer)>,
+{
+    let mut answers = Vec::new();
     let mut deadline = None;
     loop {
         let next = match deadline {
             None => asked.next().await,
             Some(deadline) => timeout_at(deadline, asked.next()).await.unwrap_or_default(),
         };
-        match (next, &found) {
-            (None, _) => return found,
-            (Some((rank, Ok(detail))), Err(_)) => {
-                deadline = Some(Instant::now() + OTHERS);
-                found = Ok((rank, detail));
-            }
-            (Some((rank, Ok(detail))), Ok((worse, _))) if rank < *worse => {
-                found = Ok((rank, detail));
-            }
-            (Some((_, Err(why))), Err(_)) => found = Err(why),
-            (Some(_), Ok(_)) => {}
+        let Some((rank, answer)) = next else { return answers };
+        let is_last = answer.is_ok() && is_enough(rank);
+        if answer.is_ok() && deadline.is_none() {
+            deadline = Some(Instant::now() + OTHERS);
         }
-        if matches!(found, Ok((0, _))) {
-            return found;
+        answers.push((rank, answer));
+        if is_last {
+            return answers;
         }
-    }
-}
-
-/// A gateway of each family with a default route through one of these links (through any, without links); at least one family.
-pub(super) async fn each_family(links: &[LinkRef], netlink: &Netlink) -> Answer {
-    let mut details = Vec::new();
-    for family in Family::ALL {
-        match any(family, links, netlink).await {
-            Ok(answered) => details.push(answered.detail),
-            Err((_, Silence::Route)) => {}
-            Err((why, Silence::Gateway)) => return Err(why),
-        }
-    }
-    if details.is_empty() {
-        Err("there is no default route".to_owned())
-    } else {
-        Ok(details.join(", "))
     }
 }
 

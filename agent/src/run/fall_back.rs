@@ -188,9 +188,7 @@ fn telling(
     let of_the_switch =
         |kind: &Kind| matches!(kind, Kind::Wire { wire, .. } if *wire != Wire::Duplicate);
     asked.retain(|probe| !of_the_switch(&probe.kind));
-    let is_gateway =
-        |probe: &Probe| matches!(probe.kind, Kind::Gateway(..) | Kind::NamedGateways(_));
-    if gateway != Policy::Off && !asked.iter().any(is_gateway) {
+    if gateway != Policy::Off && !asked.iter().any(Probe::is_of_a_gateway) {
         asked.push(probe::gateways_in_use(links));
     }
     asked
