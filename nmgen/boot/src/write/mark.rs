@@ -86,13 +86,9 @@ impl Mark {
             let value = |line: &str| Some(line.strip_prefix(key)?.strip_prefix('=')?.to_owned());
             text.lines().find_map(value).unwrap_or_default()
         };
-        let machine = value("machine");
-        // Without a firmware's identifier an older mark has an address in its place.
-        let older = machine.strip_prefix("MAC address ").and_then(Mac::parse);
-        let addresses = value("addresses");
-        let addresses = addresses.split(' ').filter_map(Mac::parse).chain(older).collect();
-        let machine = if older.is_some() { String::new() } else { machine };
-        Self { host: value("host"), document: value("document"), machine, addresses }
+        let addresses = value("addresses").split(' ').filter_map(Mac::parse).collect();
+        let (host, document, machine) = (value("host"), value("document"), value("machine"));
+        Self { host, document, machine, addresses }
     }
 
     /// The file's text.
@@ -211,9 +207,6 @@ mod tests {
             (with("UUID 1", one), with("UUID 1", two), false),
             (with("UUID 1", one), with("UUID 2", two), true),
             (with("UUID 1", ""), with("", ""), false),
-            // As older versions wrote it.
-            (with("MAC address 52:54:00:00:00:02", ""), with("", &both), false),
-            (with("MAC address 52:54:00:00:00:02", ""), with("UUID 1", one), true),
         ] {
             assert_eq!(before.is_of_another_machine(&now), is_other, "{before:?} {now:?}");
         }
