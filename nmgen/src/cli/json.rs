@@ -14,7 +14,8 @@ pub(super) fn object<'c>(
     error: Option<&str>,
     cluster: impl Fn(&Diagnostic) -> Option<&'c str>,
 ) -> String {
-    let findings: Vec<Value> = diagnostics.iter().map(|it| one(it, cluster(it))).collect();
+    let findings: Vec<Value> =
+        diagnostics.iter().map(|finding| one(finding, cluster(finding))).collect();
     let value = json!({
         "schema": SCHEMA,
         "version": env!("CARGO_PKG_VERSION"),

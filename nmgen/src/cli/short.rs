@@ -5,12 +5,12 @@ use nmgen_document::format::{counted, printable};
 
 /// `FILE:LINE:COLUMN: error: MESSAGE [RULE]` a finding, as compilers write it.
 pub(super) fn lines(diagnostics: &[Diagnostic]) -> String {
-    diagnostics.iter().map(|it| format!("{}\n", line(it))).collect()
+    diagnostics.iter().map(|finding| format!("{}\n", line(finding))).collect()
 }
 
 /// The first error, as nmstatectl ends: openshift-install shows what stands behind the last `Error:`. Empty without an error.
 pub(super) fn last_line(diagnostics: &[Diagnostic]) -> String {
-    let mut errors = diagnostics.iter().filter(|it| it.is_error());
+    let mut errors = diagnostics.iter().filter(|finding| finding.is_error());
     let Some(first) = errors.next() else { return String::new() };
     let more = match errors.count() {
         0 => String::new(),

@@ -102,7 +102,7 @@ impl<'s> Streams<'s> {
 
     /// Writes every diagnostic to standard error, and their counts as the last line.
     pub(super) fn diagnostics(&mut self, diagnostics: &[Diagnostic]) {
-        let is_told = |it: &&Diagnostic| it.is_error() || !self.general.quiet;
+        let is_told = |finding: &&Diagnostic| finding.is_error() || !self.general.quiet;
         let told: Vec<Diagnostic> = diagnostics.iter().filter(is_told).cloned().collect();
         if !self.is_nmstatectl {
             return self.message(&render_report(&told, self.messages_style));

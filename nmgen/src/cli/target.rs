@@ -129,7 +129,7 @@ fn of_other_hosts(target: &Target) -> Vec<PathBuf> {
             let is_own = entry.file_name().to_str().is_some_and(|name| hosts.contains(name));
             if is_directory && !is_own {
                 let files = entries(&entry.path()).map(|it| it.path());
-                others.extend(files.filter(|it| is_profile(it)));
+                others.extend(files.filter(|file| is_profile(file)));
             }
         }
     }

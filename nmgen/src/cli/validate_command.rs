@@ -39,8 +39,9 @@ pub(super) fn run(arguments: &ValidateArguments, streams: &mut Streams<'_>) -> R
         return Ok(Done::InputWrong);
     }
     let hosts = source::load_for(std::slice::from_ref(&arguments.source), Extent::Validated)?;
-    let documents: Vec<&Document<'_>> = hosts.hosts.iter().filter_map(|it| it.document()).collect();
-    let diagnostics = if documents.iter().any(|it| check::is_policy(it)) {
+    let documents: Vec<&Document<'_>> =
+        hosts.hosts.iter().filter_map(|host| host.document()).collect();
+    let diagnostics = if documents.iter().any(|document| check::is_policy(document)) {
         streams.note(OF_A_POLICY);
         hosts.diagnostics.clone()
     } else {

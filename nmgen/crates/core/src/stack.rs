@@ -79,7 +79,7 @@ pub fn undeclared<'n, 't>(root: &'n Node<'t>) -> Vec<&'n Node<'t>> {
     let up = interfaces.iter().filter(|interface| interface::is_up(interface));
     let referred = up.flat_map(|interface| {
         let references = below(interface).into_iter();
-        references.filter_map(|it| interface.find(&it.path(&Path::default())))
+        references.filter_map(|reference| interface.find(&reference.path(&Path::default())))
     });
     referred.filter(|node| node.text().is_some_and(|name| known.insert(name))).collect()
 }

@@ -87,10 +87,11 @@ impl State {
         for rule in rules.config.iter_mut().flatten().filter(|rule| rule.state.is_none()) {
             // Apart for each `iif`, by which nmstate tells no rules of one interface apart.
             let iif = rule.iif.clone().unwrap_or_default();
-            let index = interfaces.iter().position(|it| *it == iif).unwrap_or_else(|| {
-                interfaces.push(iif);
-                interfaces.len() - 1
-            });
+            let index =
+                interfaces.iter().position(|interface| *interface == iif).unwrap_or_else(|| {
+                    interfaces.push(iif);
+                    interfaces.len() - 1
+                });
             rule.iif = Some(format!("card{index}"));
         }
         let mut state = NetworkState::new();
@@ -224,10 +225,11 @@ mod tests {
     fn state_sections(state: &Value) -> Vec<(String, Vec<String>)> {
         let names = FIELDS.iter().map(|[section, _]| *section);
         let interfaces = state["interfaces"].as_sequence().into_iter().flatten();
-        let sections = interfaces.flat_map(|it| names.clone().map(|name| (name, &it[name])));
+        let sections =
+            interfaces.flat_map(|interface| names.clone().map(|name| (name, &interface[name])));
         let keys = |section: &Value| -> Vec<String> {
             let keys = section.as_mapping().into_iter().flat_map(|it| it.keys());
-            keys.filter_map(|it| it.as_str().map(str::to_owned)).collect()
+            keys.filter_map(|key| key.as_str().map(str::to_owned)).collect()
         };
         sections.map(|(name, section)| (name.to_owned(), keys(section))).collect()
     }

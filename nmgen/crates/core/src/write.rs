@@ -156,7 +156,7 @@ pub fn directory(path: &Path) -> Result<(), Error> {
 
 /// A new directory survives a power failure once its parent is synced.
 fn create_durably(path: &Path, mode: u32) -> io::Result<()> {
-    let is_missing = |it: &&Path| !it.as_os_str().is_empty() && !it.exists();
+    let is_missing = |path: &&Path| !path.as_os_str().is_empty() && !path.exists();
     let missing: Vec<&Path> = path.ancestors().take_while(is_missing).collect();
     DirBuilder::new().recursive(true).mode(mode).create(path)?;
     let parents = missing.iter().filter_map(|it| it.parent());

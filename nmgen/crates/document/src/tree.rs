@@ -75,7 +75,7 @@ impl<'t> Node<'t> {
             }
             scalar @ Value::Scalar { .. } => scalar,
             Value::Sequence(items) => Value::Sequence(
-                items.into_iter().map(|it| it.without_secrets(is_secret, false)).collect(),
+                items.into_iter().map(|item| item.without_secrets(is_secret, false)).collect(),
             ),
             Value::Mapping(entries) => {
                 let hidden = |Entry { key, key_span, node }: Entry<'t>| {

@@ -96,7 +96,7 @@ fn comment(line: &str) -> Option<(usize, &str)> {
 /// Takes out what the comments allow. Errors are always told.
 pub(crate) fn apply(found: Diagnostics, allowances: &[Allowance]) -> Findings {
     let mut used: Vec<Vec<bool>> =
-        allowances.iter().map(|it| vec![false; it.rules.len()]).collect();
+        allowances.iter().map(|allowance| vec![false; allowance.rules.len()]).collect();
     if allowances.is_empty() {
         return Findings { told: found, used, ..Findings::default() };
     }
@@ -197,7 +197,9 @@ mod tests {
                     c: \"# nmgen:allow\"\nd: a#nmgen: allow v: why\n";
         let source = Source { name: "a.yml".into(), text: text.into() };
         let found = read(&source);
-        let shown = |it: &Allowance| (it.rules.join(" "), it.line, it.reason.clone());
+        let shown = |allowance: &Allowance| {
+            (allowance.rules.join(" "), allowance.line, allowance.reason.clone())
+        };
         let expected = [("x", 1, "why"), ("y z", 4, "why: so"), ("w", 4, "")];
         let expected = expected.map(|(rules, line, reason)| (rules.into(), line, reason.into()));
         assert_eq!(found.iter().map(shown).collect::<Vec<_>>(), expected);

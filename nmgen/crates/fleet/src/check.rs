@@ -169,7 +169,9 @@ impl Scope<'_> {
         declared::check(&named, diagnostics);
         declared::cluster_twice(&cluster, diagnostics);
         // After an error an unread part may hold the missing host, or it has another one's name.
-        if !self.is_misread && !diagnostics.iter().any(|it| it.rule == declared::HOST_TWICE) {
+        if !self.is_misread
+            && !diagnostics.iter().any(|finding| finding.rule == declared::HOST_TWICE)
+        {
             replicas::check(&hosts, &self.cluster.replicas, diagnostics);
         }
         running_node::written(&hosts, self.cluster, diagnostics);
@@ -193,7 +195,9 @@ fn unusable_name(host: &Host) -> Option<Diagnostic> {
 
 /// Kubernetes has names in lower case only (RFC 1123): BareMetalHost, Node and each object that is named after the host.
 fn refused_name(host: &Host) -> Option<Diagnostic> {
-    let is_bad = |name: &&str| name.chars().any(|it| it.is_ascii_uppercase() || it == '_');
+    let is_bad = |name: &&str| {
+        name.chars().any(|character| character.is_ascii_uppercase() || character == '_')
+    };
     let name = host.name.as_deref().filter(|_| host.is_machine).filter(is_bad)?;
     let message = format!("\"{}\" is no name of a Kubernetes object", name.escape_debug());
     let help = "use lower-case letters, digits, hyphens and dots";

@@ -2,15 +2,15 @@
 
 /// The first such character of a text, and what it is.
 pub(crate) fn find(text: &str) -> Option<(char, &'static str)> {
-    text.chars().find_map(|it| Some((it, kind(it)?)))
+    text.chars().find_map(|character| Some((character, kind(character)?)))
 }
 
 /// The text as it was meant.
 pub(crate) fn plain(text: &str) -> String {
-    let plain = |it: char| match kind(it) {
+    let plain = |character: char| match kind(character) {
         Some(DASH) => Some('-'),
         Some(_) => None,
-        None => Some(it),
+        None => Some(character),
     };
     text.chars().filter_map(plain).collect()
 }

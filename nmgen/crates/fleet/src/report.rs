@@ -100,7 +100,7 @@ fn by<K: Ord>(nodes: &[Node], key: impl Fn(&Node) -> Option<K>) -> Vec<(K, Vec<u
 }
 
 fn outcomes(nodes: &[Node]) -> Vec<Outcome> {
-    let key = |it: &Node| Some((it.is_good(), it.verdict.clone(), it.reason.clone()));
+    let key = |node: &Node| Some((node.is_good(), node.verdict.clone(), node.reason.clone()));
     let one = |((good, verdict, reason), nodes)| Outcome { verdict, reason, good, nodes };
     let mut found: Vec<Outcome> = by(nodes, key).into_iter().map(one).collect();
     found.sort_by_key(|it| (it.good, std::cmp::Reverse(it.nodes.len())));
@@ -108,7 +108,8 @@ fn outcomes(nodes: &[Node]) -> Vec<Outcome> {
 }
 
 fn groups(nodes: &[Node]) -> Vec<Group> {
-    let words = |it: &Node| (!it.is_good()).then(|| failure_words::words(&it.why, &it.name));
+    let words =
+        |node: &Node| (!node.is_good()).then(|| failure_words::words(&node.why, &node.name));
     let found = by(nodes, words).into_iter().filter(|(words, _)| !words.is_empty());
     let mut found: Vec<Group> = found.map(|(words, nodes)| Group { words, nodes }).collect();
     found.sort_by_key(|it| std::cmp::Reverse(it.nodes.len()));
@@ -138,7 +139,8 @@ fn late(nodes: &[Node], documents: &[Document]) -> Vec<Late> {
         usual.entry((&document.role, &document.document)).or_insert(document);
     }
     let key = |it: &'_ Document| (it.role.clone(), it.document.clone(), it.digest.clone());
-    let all: HashMap<_, &Document> = documents.iter().map(|it| (key(it), it)).collect();
+    let all: HashMap<_, &Document> =
+        documents.iter().map(|document| (key(document), document)).collect();
     let why = |node: &Node| {
         if node.pending {
             return Some("a changed document waits for the next boot".to_owned());
@@ -201,7 +203,9 @@ mod tests {
         let documents: Vec<_> = report
             .documents
             .iter()
-            .map(|it| (it.document.rsplit('/').next().unwrap_or_default(), it.nodes.len()))
+            .map(|document| {
+                (document.document.rsplit('/').next().unwrap_or_default(), document.nodes.len())
+            })
             .collect();
         assert_eq!(documents, [("HOST.yml", 3), ("cluster.yml", 2), ("cluster.yml", 1)]);
         assert!(Report::of(&nodes[..2]).is_good());
@@ -214,7 +218,10 @@ mod tests {
         let plain = ["a", "a"].map(|it| node("w-1", "IN FORCE", "cluster", it));
         let report = Report::of(&[tokens, plain].concat());
         assert_eq!(report.late, []);
-        let digests = report.documents.iter().map(|it| (it.digest.is_some(), it.nodes.len()));
+        let digests = report
+            .documents
+            .iter()
+            .map(|document| (document.digest.is_some(), document.nodes.len()));
         let digests: Vec<_> = digests.collect();
         assert!(digests.contains(&(false, 2)) && digests.contains(&(true, 2)), "{digests:?}");
     }

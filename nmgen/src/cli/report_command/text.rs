@@ -51,10 +51,10 @@ pub(super) fn text(nodes: &[Node], report: &Report) -> String {
         text += &more(report.late.len());
     }
     if !report.documents.is_empty() {
-        let rows = report.documents.iter().map(|it| {
-            let digest = it.digest.as_deref().map(short).unwrap_or_default();
-            let role = it.role.clone().unwrap_or_default();
-            [role, it.document.clone(), digest.to_owned(), it.nodes.len().to_string()]
+        let rows = report.documents.iter().map(|document| {
+            let digest = document.digest.as_deref().map(short).unwrap_or_default();
+            let role = document.role.clone().unwrap_or_default();
+            [role, document.document.clone(), digest.to_owned(), document.nodes.len().to_string()]
         });
         text += "\n";
         text += &table(["ROLE", "DOCUMENT", "DIGEST", "NODES"], &rows.collect::<Vec<_>>());

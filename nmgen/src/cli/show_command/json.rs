@@ -25,7 +25,8 @@ fn one(host: &Host, document: &Document<'_>) -> Value {
     let root = &document.root;
     let routes = Routes::of(root);
     let interfaces = interface::all(root);
-    let names: HashSet<&str> = interfaces.iter().filter_map(|it| it.text_at("name")).collect();
+    let names: HashSet<&str> =
+        interfaces.iter().filter_map(|interface| interface.text_at("name")).collect();
     let mut other = label::host(root);
     other.extend(label::other_routes(root, |name| names.contains(name)));
     json!({
@@ -35,7 +36,7 @@ fn one(host: &Host, document: &Document<'_>) -> Value {
         "stage": stage(host.stage),
         "policy": host.policy,
         "file": &*host.place.file,
-        "interfaces": interfaces.iter().map(|it| interface(it, &routes)).collect::<Vec<_>>(),
+        "interfaces": interfaces.iter().map(|node| interface(node, &routes)).collect::<Vec<_>>(),
         "other": other,
     })
 }

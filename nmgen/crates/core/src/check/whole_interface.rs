@@ -96,8 +96,8 @@ fn profile_id(interface: &Interface<'_>) -> String {
 
 fn profile_twice(interface: &Interface<'_>, first: &Interface<'_>, report: &mut Report<'_>) {
     let id = profile_id(interface);
-    let key = |it: &Interface<'_>| {
-        if it.node.get("profile-name").is_some() { "profile-name" } else { "name" }
+    let key = |interface: &Interface<'_>| {
+        if interface.node.get("profile-name").is_some() { "profile-name" } else { "name" }
     };
     let line = report.line(&first.path.key(key(first)));
     report.add(

@@ -140,7 +140,7 @@ mod tests {
             let rules = entries.filter(|(key, _)| key.starts_with(RULE));
             rules.map(|(key, value)| format!("{key}={value}")).collect()
         };
-        let found = profiles.iter().map(|it| (it.id.clone(), rules(it)));
+        let found = profiles.iter().map(|profile| (profile.id.clone(), rules(profile)));
         found.filter(|(_, rules)| !rules.is_empty()).collect()
     }
 

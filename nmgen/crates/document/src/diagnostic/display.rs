@@ -43,7 +43,7 @@ pub fn render_report(diagnostics: &[Diagnostic], style: Style) -> String {
     if diagnostics.is_empty() {
         return String::new();
     }
-    let errors = diagnostics.iter().filter(|it| it.is_error()).count();
+    let errors = diagnostics.iter().filter(|finding| finding.is_error()).count();
     let (errors, warnings) =
         (counted(errors, "error"), counted(diagnostics.len() - errors, "warning"));
     format!("{}{errors}, {warnings}\n", render_all(diagnostics, style))

@@ -70,7 +70,8 @@ impl Secrets {
     pub fn hidden_in(&self, text: &str) -> String {
         let shown = |(number, line): (u32, &str)| {
             let columns = self.on_line(text, number).iter();
-            let columns = columns.map(|it| it.start as usize - 1..it.end as usize - 1).collect();
+            let columns =
+                columns.map(|column| column.start as usize - 1..column.end as usize - 1).collect();
             hide(line, columns, 0..0).0
         };
         let mut hidden: Vec<String> = (1..).zip(breaks::split(text)).map(shown).collect();

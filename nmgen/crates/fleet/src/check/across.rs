@@ -31,8 +31,8 @@ pub(super) fn controllers<'h>(
     diagnostics: &mut Diagnostics,
 ) -> Told<'h> {
     let mut told = HashSet::new();
-    let id = |it: &'h ManagementController| -> Id<'h> {
-        (it.cluster.as_deref(), it.host.as_deref().map(short_host_name))
+    let id = |controller: &'h ManagementController| -> Id<'h> {
+        (controller.cluster.as_deref(), controller.host.as_deref().map(short_host_name))
     };
     let mut first: HashMap<&str, &ManagementController> = HashMap::new();
     for controller in controllers {
@@ -61,7 +61,7 @@ pub(super) fn controllers<'h>(
 }
 
 fn are_variants(clusters: &[Cluster], one: Option<&str>, other: Option<&str>) -> bool {
-    let of = |name: Option<&str>| clusters.iter().find(|it| it.name.as_deref() == name);
+    let of = |name: Option<&str>| clusters.iter().find(|cluster| cluster.name.as_deref() == name);
     one != other
         && matches!((of(one), of(other)), (Some(one), Some(other)) if one.is_variant_of(other))
 }
@@ -95,7 +95,7 @@ fn routed<'h>(member: &Member<'h>, cluster: &Cluster) -> Vec<(Address<'h>, At<'h
             let reaches = |(own, gateways): (&super::network::Address, &[IpAddr])| {
                 own.ip == *ip && gateways.iter().any(|gateway| own.reaches(*gateway))
             };
-            cluster.machine_networks.iter().any(|it| it.network.contains(ip))
+            cluster.machine_networks.iter().any(|network| network.network.contains(ip))
                 || own.into_iter().any(reaches)
         }
         Address::Text(_) => false,

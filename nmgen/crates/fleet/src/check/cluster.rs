@@ -85,7 +85,8 @@ fn virtual_addresses(
     for wanted in &cluster.virtual_addresses {
         let (ip, purpose) = (wanted.address, wanted.purpose);
         let networks = machine_network::of_family(cluster, ip);
-        let is_outside = !networks.is_empty() && !networks.iter().any(|it| it.contains(&ip));
+        let is_outside =
+            !networks.is_empty() && !networks.iter().any(|network| network.contains(&ip));
         if is_outside && !told.explains(ip) {
             let message =
                 format!("{ip}, {purpose}, is outside the machine network, {}", listed(&networks));

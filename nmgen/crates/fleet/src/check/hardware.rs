@@ -65,7 +65,7 @@ impl<'h> Known<'h> {
             let is_known = hardware
                 .cards
                 .iter()
-                .any(|it| it.mac.is_some_and(|mac| known.by_mac.contains_key(&mac)));
+                .any(|card| card.mac.is_some_and(|mac| known.by_mac.contains_key(&mac)));
             known.by_mac.extend(macs.map(|mac| (mac, hardware)));
             let Some(name) = hardware.host.as_deref().map(short_host_name) else { continue };
             let other = known.by_name.get(name);
@@ -113,7 +113,7 @@ impl<'h> Subject<'h> {
     /// The card that a name of the document stands for.
     fn card(&self, name: &str) -> Option<&'h Card> {
         let cards = &self.hardware.cards;
-        let by_mac = self.mac(name).and_then(|mac| cards.iter().find(|it| it.mac == Some(mac)));
+        let by_mac = self.mac(name).and_then(|mac| cards.iter().find(|card| card.mac == Some(mac)));
         by_mac.or_else(|| {
             let is_found_by_mac = self.is_found_by_mac(name);
             cards.iter().find(|card| !is_found_by_mac && card.name == name)

@@ -38,8 +38,11 @@ impl Told<'_, '_> {
 
 /// The given machine networks of an address's family.
 pub(super) fn of_family(cluster: &Cluster, ip: IpAddr) -> Vec<IpNet> {
-    let networks = cluster.machine_networks.iter().filter(|it| !it.is_default);
-    networks.map(|it| it.network).filter(|it| it.addr().is_ipv4() == ip.is_ipv4()).collect()
+    let networks = cluster.machine_networks.iter().filter(|network| !network.is_default);
+    networks
+        .map(|network| network.network)
+        .filter(|it| it.addr().is_ipv4() == ip.is_ipv4())
+        .collect()
 }
 
 /// A host may have addresses elsewhere too, but one of each family that the machine network has. DHCP may give it. `is_faulty`: an
@@ -54,11 +57,12 @@ pub(super) fn check<'m, 'h>(
     let mut has_other_family = false;
     for index in 0..2 {
         let hosts = members.iter().filter(|member| is_compared(member));
-        let hosts: Vec<Own<'_, '_>> = hosts.filter_map(|it| Own::new(it, index)).collect();
-        let inside =
-            |ip: IpAddr| cluster.machine_networks.iter().any(|it| it.network.contains(&ip));
+        let hosts: Vec<Own<'_, '_>> = hosts.filter_map(|host| Own::new(host, index)).collect();
+        let inside = |ip: IpAddr| {
+            cluster.machine_networks.iter().any(|network| network.network.contains(&ip))
+        };
         let (within, outside): (Vec<_>, Vec<_>) =
-            hosts.into_iter().partition(|own| own.addresses().any(|it| inside(it.ip)));
+            hosts.into_iter().partition(|own| own.addresses().any(|address| inside(address.ip)));
         // Both families are outside of the same default.
         if told.is_default {
             break;
@@ -125,7 +129,7 @@ impl<'m, 'h> Own<'m, 'h> {
     fn new(member: &'m Member<'h>, index: usize) -> Option<Self> {
         member.host.document()?;
         let (name, family) = member.network.families()[index];
-        let first = family.addresses.iter().find(|it| !is_of_each_host(&it.ip))?;
+        let first = family.addresses.iter().find(|address| !is_of_each_host(&address.ip))?;
         (!family.is_dynamic).then_some(Self { member, name, family, first })
     }
 
@@ -135,7 +139,7 @@ impl<'m, 'h> Own<'m, 'h> {
     }
 
     fn addresses(&self) -> impl Iterator<Item = &Address> {
-        self.family.addresses.iter().filter(|it| !is_of_each_host(&it.ip))
+        self.family.addresses.iter().filter(|address| !is_of_each_host(&address.ip))
     }
 
     fn place(&self) -> Place {
@@ -146,7 +150,8 @@ impl<'m, 'h> Own<'m, 'h> {
     /// Tells that this host is outside.
     fn tell(&self, cluster: &Cluster, diagnostics: &mut Diagnostics) {
         let networks = of_family(cluster, self.first.ip);
-        let is_other = cluster.machine_networks.iter().all(|it| it.is_default) || !self.is_routed();
+        let is_other =
+            cluster.machine_networks.iter().all(|network| network.is_default) || !self.is_routed();
         let name = self.name;
         let message = match networks.is_empty() {
             true if is_other => return,

@@ -104,8 +104,8 @@ fn incomplete(
     let interfaces = interface::all(&document.root);
     let known: HashSet<&str> = map.iter().map(|(_, name)| *name).collect();
     let references = interfaces.iter().flat_map(stack::below);
-    let references = references.filter(|it| it.role == Role::Port);
-    let ports: HashSet<&str> = references.map(|it| it.name).collect();
+    let references = references.filter(|reference| reference.role == Role::Port);
+    let ports: HashSet<&str> = references.map(|reference| reference.name).collect();
     let declared = interfaces.iter().filter(|node| {
         node.text_at("type") == Some("ethernet")
             && interface::is_up(node)

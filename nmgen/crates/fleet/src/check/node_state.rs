@@ -203,14 +203,14 @@ impl<'d> Comparison<'d> {
             None => it.text_at("name") == Some(name) && is_bridge(it) == is_bridge(own),
         };
         let other = others.iter().find(is_it);
-        let state = |it: &Node<'_>| it.text_at("state").unwrap_or("up").to_owned();
+        let state = |node: &Node<'_>| node.text_at("state").unwrap_or("up").to_owned();
         match (&*state(own), other) {
             ("ignore", _) | ("absent", None) => {}
             (_, None) => self.missing(field, own),
             ("absent", Some(other)) => {
                 // A card cannot go.
                 if state(other) == "up" && !is_card(other) {
-                    let node = |it: &'d Node<'static>| it.get("state").unwrap_or(it);
+                    let node = |node: &'d Node<'static>| node.get("state").unwrap_or(node);
                     self.tell(field + ".state", node(own), other.get("state"));
                 }
             }
@@ -260,7 +260,7 @@ impl<'d> Comparison<'d> {
                     self.tell(field, &entry.node, None);
                 }
                 None if is_told && entry.key == "address" => {
-                    for item in entry.node.items().iter().filter(|it| !is_link_local(it)) {
+                    for item in entry.node.items().iter().filter(|item| !is_link_local(item)) {
                         self.missing(format!("{field}[{}]", shown(item)), item);
                     }
                 }
@@ -282,7 +282,7 @@ impl<'d> Comparison<'d> {
     }
 
     fn list(&mut self, at: &str, own: &'d Node<'static>, other: &'d Node<'static>) {
-        for item in own.items().iter().filter(|it| !is_link_local(it)) {
+        for item in own.items().iter().filter(|item| !is_link_local(item)) {
             let same = other.items().iter().find(|it| is_same(identity(it), identity(item)));
             let field = || format!("{at}[{}]", shown(item));
             match same {
@@ -312,7 +312,7 @@ impl<'d> Comparison<'d> {
                 && table(it) == table(own)
         });
         let alike: Vec<&'d Node<'static>> = alike.collect();
-        if alike.iter().any(|it| has(it, "next-hop-address")) {
+        if alike.iter().any(|other| has(other, "next-hop-address")) {
             return;
         }
         let field = format!("routes.config[{}]", destination.escape_debug());

@@ -113,8 +113,8 @@ pub(super) fn mac_source(
     let source = |node: &&Node<'static>| {
         let of = |key: &str| node.entries().iter().find(|entry| entry.key == *key).cloned();
         let own = of("mac-address").filter(|it| it.node.text().is_some_and(|mac| !mac.is_empty()));
-        let is_there = |it: &Entry<'_>| {
-            !it.node.is_null() && !it.node.text().is_some_and(|name| gone.contains(&name))
+        let is_there = |entry: &Entry<'_>| {
+            !entry.node.is_null() && !entry.node.text().is_some_and(|name| gone.contains(&name))
         };
         own.or_else(|| of("copy-mac-from").filter(is_there))
     };

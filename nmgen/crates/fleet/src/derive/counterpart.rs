@@ -72,7 +72,9 @@ fn without_additions(derived: &mut Node<'static>, written: &Node<'static>) {
     }
     let of = |root: &Node<'_>, name: &str| {
         let interfaces = interface::all(root);
-        interfaces.iter().position(|it| it.text_at("name") == Some(name) && kind(it) == OVS)
+        interfaces
+            .iter()
+            .position(|interface| interface.text_at("name") == Some(name) && kind(interface) == OVS)
     };
     for (name, metric) in METRICS {
         let (Some(own), Some(other)) = (of(derived, name), of(written, name)) else { continue };

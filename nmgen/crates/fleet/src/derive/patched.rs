@@ -22,8 +22,8 @@ impl<'w> Patched<'w> {
     /// A bond of Open vSwitch in mode balance-slb behind this patch port, alone in its bridge.
     pub(super) fn of(root: &'w Node<'_>, patch: &str) -> Option<Self> {
         let interfaces = || interface::all(root).iter();
-        let interface =
-            interfaces().find(|it| it.text_at("name") == Some(patch) && kind(it) == OVS)?;
+        let interface = interfaces()
+            .find(|interface| interface.text_at("name") == Some(patch) && kind(interface) == OVS)?;
         let peer = interface.at(&["patch", "peer"])?.text()?;
         let has_peer = |node: &&Node<'_>| {
             kind(node) == "ovs-bridge"

@@ -64,7 +64,7 @@ fn metric(route: &mut Node<'static>, wanted: &Wanted<'_>) {
 fn zone(server: &mut Node<'static>, names: &[String], wanted: &Wanted<'_>) {
     let Value::Scalar { text, .. } = &mut server.value else { return };
     if let Some((address, interface)) = text.split_once('%')
-        && names.iter().any(|it| it == interface)
+        && names.iter().any(|name| name == interface)
     {
         *text = format!("{address}%{}", wanted.name).into();
     }

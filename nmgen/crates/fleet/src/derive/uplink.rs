@@ -168,7 +168,7 @@ fn in_machine_network<'a>(
 ) -> Vec<Candidate<'a>> {
     let is_in = |node: &Node<'_>| {
         let networks = &cluster.machine_networks;
-        addresses(node).iter().any(|ip| networks.iter().any(|it| it.network.contains(ip)))
+        addresses(node).iter().any(|ip| networks.iter().any(|network| network.network.contains(ip)))
     };
     let candidates = interfaces.up().filter(|(_, _, node)| is_in(node));
     candidates

@@ -187,7 +187,9 @@ impl Form {
 
 /// The files of a single document, or those of each host below its name.
 fn keyfiles(hosts: Cow<'_, [Converted]>) -> Vec<File> {
-    let files = |it: &Converted| output::files(&it.configuration, it.host.name.as_slice());
+    let files = |converted: &Converted| {
+        output::files(&converted.configuration, converted.host.name.as_slice())
+    };
     match hosts {
         Cow::Borrowed(hosts) => hosts.iter().flat_map(files).collect(),
         Cow::Owned(hosts) => each_given(hosts, |it| files(&it)).into_iter().flatten().collect(),

@@ -73,7 +73,8 @@ impl Selection<'_> {
 
     /// Keeps what the sources say of the selected clusters alone.
     fn keep_clusters(&self, loaded: &mut Hosts) {
-        let is_kept = |name: Option<&str>| self.clusters.iter().any(|it| fits_cluster(name, it));
+        let is_kept =
+            |name: Option<&str>| self.clusters.iter().any(|cluster| fits_cluster(name, cluster));
         let others = loaded.clusters.extract_if(.., |it| !is_kept(it.name.as_deref()));
         let others: Vec<Cluster> = others.collect();
         loaded.management_controllers.retain(|it| is_kept(it.cluster.as_deref()));
@@ -136,7 +137,8 @@ impl Selection<'_> {
 
     /// An error for each name, role and cluster that fits no host.
     fn verify(&self, hosts: &[&Host], diagnostics: &mut Diagnostics) {
-        let has = |name: &String| hosts.iter().any(|it| fits_cluster(it.cluster.as_deref(), name));
+        let has =
+            |name: &String| hosts.iter().any(|host| fits_cluster(host.cluster.as_deref(), name));
         for name in self.clusters.iter().filter(|name| !has(name)) {
             let message = format!("there is no host of a cluster {}", name.escape_debug());
             let place = Place::file(self.sources.join(" "));

@@ -62,10 +62,11 @@ impl FromStr for Image {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let (name, digest) = text.split_once("@sha256:").ok_or("it is IMAGE@sha256:DIGEST")?;
-        let is_name = |it: char| it.is_ascii_alphanumeric() || "./:_-".contains(it);
-        let is_digest = |it: char| matches!(it, '0'..='9' | 'a'..='f');
+        let is_name =
+            |character: char| character.is_ascii_alphanumeric() || "./:_-".contains(character);
+        let is_digest = |character: char| matches!(character, '0'..='9' | 'a'..='f');
         if !name.contains('/')
-            || !name.starts_with(|it: char| it.is_ascii_alphanumeric())
+            || !name.starts_with(|character: char| character.is_ascii_alphanumeric())
             || !name.chars().all(is_name)
         {
             return Err(

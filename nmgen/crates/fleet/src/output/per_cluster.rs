@@ -23,7 +23,7 @@ pub(super) fn clusters(hosts: &[Converted]) -> Vec<Option<&str>> {
 
 /// A form that has no place for two clusters.
 pub(super) fn refuse(form: &str, clusters: &[Option<&str>], hosts: &[Converted]) -> Diagnostic {
-    let of_second = hosts.iter().find(|it| it.host.cluster.as_deref() == clusters[1]);
+    let of_second = hosts.iter().find(|host| host.host.cluster.as_deref() == clusters[1]);
     let place = of_second.map_or_else(|| Place::file(""), |it| it.host.place.clone());
     let names: Vec<&str> = clusters.iter().flatten().copied().collect();
     let message =
@@ -43,7 +43,7 @@ pub(super) fn render(
     let mut files = Vec::new();
     let mut taken = HashSet::new();
     for cluster in clusters {
-        let of_cluster = |it: &&Converted| it.host.cluster.as_deref() == *cluster;
+        let of_cluster = |converted: &&Converted| converted.host.cluster.as_deref() == *cluster;
         let own: Vec<Converted> = hosts.iter().filter(of_cluster).cloned().collect();
         let rendered = match one(&own, diagnostics)? {
             Output::Directory(files) => files,

@@ -196,14 +196,16 @@ fn newest(nodes: Vec<Node>) -> Vec<Node> {
 
 /// The nodes, of which those that share a name have their file in it, and a number where they share that too.
 fn named_apart(mut nodes: Vec<Node>) -> Vec<Node> {
-    let key = |it: &Node| (it.name.clone(), it.file.clone());
+    let key = |node: &Node| (node.name.clone(), node.file.clone());
     let (mut names, mut files) = (BTreeMap::new(), BTreeMap::new());
     for node in &nodes {
         *names.entry(node.name.clone()).or_insert(0_usize) += 1;
         *files.entry(key(node)).or_insert(0_usize) += 1;
     }
     let mut numbers: BTreeMap<(String, String), usize> = BTreeMap::new();
-    for node in nodes.iter_mut().filter(|it| names.get(&it.name).is_some_and(|count| *count > 1)) {
+    for node in
+        nodes.iter_mut().filter(|node| names.get(&node.name).is_some_and(|count| *count > 1))
+    {
         let key = key(node);
         let number = numbers.entry(key.clone()).or_insert(0);
         *number += 1;

@@ -33,7 +33,7 @@ pub(crate) fn alternative_names(
         let name: String = value
             .trim_start_matches(['"', '\''])
             .chars()
-            .take_while(|it| !"\"'| ".contains(*it))
+            .take_while(|character| !"\"'| ".contains(*character))
             .collect();
         let help = match name.as_str() {
             PRIMARY => {

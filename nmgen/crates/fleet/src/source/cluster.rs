@@ -78,7 +78,9 @@ impl Cluster {
 
     /// The stream of a role's machines, if a source says it.
     pub(crate) fn os_stream(&self, role: Option<&str>) -> Option<&OsStream> {
-        let of = |role: Option<&str>| self.os_streams.iter().find(|it| it.role.as_deref() == role);
+        let of = |role: Option<&str>| {
+            self.os_streams.iter().find(|stream| stream.role.as_deref() == role)
+        };
         of(role).or_else(|| of(None))
     }
 

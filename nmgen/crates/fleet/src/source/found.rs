@@ -207,7 +207,7 @@ impl Found {
         let mut places: Vec<Place> = Vec::new();
         self.loaded.diagnostics.retain(|found| {
             let is_template = found.rule == TEMPLATE;
-            if is_template && places.iter().all(|it| it.file != found.place.file) {
+            if is_template && places.iter().all(|place| place.file != found.place.file) {
                 places.push(found.place.clone());
             }
             !is_template
@@ -402,10 +402,11 @@ fn without_hosts(mut without: Diagnostics, others: &mut Diagnostics) -> Diagnost
     let is_at = |place: &Place, rule, found: &[Diagnostic]| {
         found.iter().any(|it| it.rule == rule && it.place == *place)
     };
-    let has_reason = |it: &Diagnostic| is_at(&it.place, KEY_MISSPELT, others);
+    let has_reason = |finding: &Diagnostic| is_at(&finding.place, KEY_MISSPELT, others);
     if without.iter().any(has_reason) {
         without.retain(has_reason);
-        others.retain(|it| it.rule != KEY_MISSPELT || !is_at(&it.place, NO_HOSTS, &without));
+        others
+            .retain(|other| other.rule != KEY_MISSPELT || !is_at(&other.place, NO_HOSTS, &without));
     }
     without
 }

@@ -61,7 +61,7 @@ pub(super) fn agent(manifest: &Manifest<'_>, root: &Node<'_>, found: &mut Found)
 /// A node's state, as kubernetes-nmstate has it in a NodeNetworkState.
 pub(super) fn state(host: Option<&str>, root: &Node<'_>, place: Place, found: &mut Found) {
     let interfaces = interface::all(root);
-    let is_card = |it: &&Node<'_>| it.text_at("type") == Some("ethernet");
+    let is_card = |node: &&Node<'_>| node.text_at("type") == Some("ethernet");
     let card = |interface: &Node<'_>| {
         let mut said = Said::default();
         if let Some(neighbours) = interface.at(&["lldp", "neighbors"]) {

@@ -116,7 +116,7 @@ impl Hosts {
         let is_of_it = |file: &str| {
             self.clusters.len() < 2 || cluster.directories.contains(&*directory_of(file))
         };
-        self.diagnostics.iter().any(|it| it.is_error() && is_of_it(&it.place.file))
+        self.diagnostics.iter().any(|finding| finding.is_error() && is_of_it(&finding.place.file))
     }
 
     /// A single document of no particular host.
@@ -145,7 +145,7 @@ impl Hosts {
 pub(crate) fn cluster_of<'c>(clusters: &'c [Cluster], host: &Host) -> &'c Cluster {
     match clusters {
         [only] => only,
-        _ => clusters.iter().find(|it| it.name == host.cluster).unwrap_or(&UNKNOWN),
+        _ => clusters.iter().find(|cluster| cluster.name == host.cluster).unwrap_or(&UNKNOWN),
     }
 }
 

@@ -77,7 +77,8 @@ pub(super) fn sort(source: &Source) -> Sort {
     if may_be_fleet && roots().any(|root| kind(root, word(root)) != Kind::State) {
         return Sort::Fleet;
     }
-    let is_template = || documents.iter().filter_map(|it| it.as_ref().err()).any(is_template);
+    let is_template =
+        || documents.iter().filter_map(|document| document.as_ref().err()).any(is_template);
     if is_broken && is_template() {
         return match (is_about_network(&source.text), may_be_fleet) {
             (true, true) => Sort::Fleet,

@@ -233,7 +233,7 @@ impl<'a> Manifest<'a> {
             Some(mut document) if is_mapping => {
                 // One fault is one message: the document is judged as it is meant.
                 if let Value::Mapping(entries) = &mut document.root.value {
-                    let is_new = |it: &Entry<'_>| entries.iter().all(|own| own.key != it.key);
+                    let is_new = |entry: &Entry<'_>| entries.iter().all(|own| own.key != entry.key);
                     let parts: Vec<_> = beside.into_iter().filter(is_new).collect();
                     entries.extend(parts);
                 }

@@ -93,7 +93,7 @@ fn leaders(items: &[Node<'_>]) -> Vec<usize> {
     let mut named: HashMap<&str, usize> = HashMap::new();
     for (index, item) in items.iter().enumerate() {
         let others = item.get("alt-names").map(Node::items).unwrap_or_default();
-        let others = others.iter().filter_map(|it| it.text_at("name"));
+        let others = others.iter().filter_map(|other| other.text_at("name"));
         let own = ["name", "profile-name"].into_iter().filter_map(|key| item.text_at(key));
         for name in own.chain(others) {
             let first = *named.entry(name).or_insert(index);

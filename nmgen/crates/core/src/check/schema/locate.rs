@@ -123,7 +123,7 @@ impl Search<'_> {
             if let Some(Value::Mapping(entries)) =
                 alone.find_mut(parent).map(|node| &mut node.value)
             {
-                entries.retain(|it| it.key == *key || IDENTITY.contains(&&*it.key));
+                entries.retain(|entry| entry.key == *key || IDENTITY.contains(&&*entry.key));
             }
             let refusal = self.ask(&alone)?.err()?;
             (reason(&refusal) == self.reason).then(|| Step::Key(key.into()))

@@ -88,7 +88,7 @@ mod tests {
     use super::Values;
 
     fn hidden(values: &[&str], message: &str) -> String {
-        let values = Values::of(values.iter().map(|it| (*it).to_owned()).collect());
+        let values = Values::of(values.iter().map(|value| (*value).to_owned()).collect());
         values.hidden(message, usize::MAX).into_owned()
     }
 

@@ -21,7 +21,7 @@ pub(super) fn has(converted: &Converted) -> bool {
 
 /// A warning if the machines of an archive get secrets of others.
 pub(super) fn in_archive(hosts: &[Converted]) -> Option<Diagnostic> {
-    let secret: Vec<&Converted> = hosts.iter().filter(|it| has(it)).collect();
+    let secret: Vec<&Converted> = hosts.iter().filter(|host| has(host)).collect();
     let first = secret.first().filter(|_| hosts.len() > 1)?;
     let of = counted(secret.len(), "host");
     let message = format!("each of {} machines gets the secrets of {of}", hosts.len());
@@ -31,7 +31,7 @@ pub(super) fn in_archive(hosts: &[Converted]) -> Option<Diagnostic> {
 
 /// A warning if a MachineConfig has secrets: it goes to every machine of its role, and further.
 pub(super) fn in_machine_config(role: &str, hosts: &[&Converted]) -> Option<Diagnostic> {
-    let secret: Vec<&&Converted> = hosts.iter().filter(|it| has(it)).collect();
+    let secret: Vec<&&Converted> = hosts.iter().filter(|host| has(host)).collect();
     let first = secret.first()?;
     let of = counted(secret.len(), "host");
     let message = format!("each machine of the role {role} gets the secrets of {of}");
