@@ -33,7 +33,7 @@ const BY_CONTROLLER: Duration = Duration::from_secs(5);
 const AGAIN: Duration = Duration::from_secs(5);
 /// One try at an activation: NetworkManager gives up DHCP after 45 s by itself.
 const ONE_TRY: Duration = Duration::from_secs(50);
-/// Maximum time between two checks: no event tells of OVSDB.
+/// Maximum time between two checks: the client of OVSDB does not subscribe to its changes.
 const AT_LEAST: Duration = Duration::from_millis(200);
 
 /// Makes the profiles, then activates them.
