@@ -1,8 +1,8 @@
-//! Each form of output, golden: from the canonical documents, from one document, and from a source with roles and boot MAC addresses.
-//! Every other kind of source gives what its documents give.
+//! Each form of output, golden: from the canonical documents, from one document, and from a source with roles and boot MAC
+//! addresses. Every other kind of source gives what its documents give.
 //!
-//! `tests/fixtures/targets/expected/<input>/<case>` has the exit code, standard error and the files of `-o OUT`, each after a line with
-//! its path. `BLESS=1` rewrites them.
+//! `tests/fixtures/targets/expected/<input>/<case>` has the exit code, standard error and the files of `-o OUT`, each after a line
+//! with its path. `BLESS=1` rewrites them.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
