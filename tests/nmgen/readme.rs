@@ -13,7 +13,7 @@ use std::path::Path;
 use std::process::Command;
 
 use tests::guide::blocks;
-use tests::program;
+use tests::{program, skip};
 
 /// Where commands run, and where they find the programs.
 struct Place {
@@ -122,6 +122,7 @@ fn without_arguments_the_program_says_three_things_to_try() {
 
 #[tests::case]
 fn every_guide_can_be_followed() {
+    skip::unless_installed("cpio", "cpio");
     let guides = program::root().join("nmgen/doc/guides");
     let mut found = 0;
     for guide in fs::read_dir(guides).unwrap() {

@@ -30,6 +30,7 @@ SoS(['report', '--batch', '--only-plugins', 'dayone', '--tmp-dir', place, '--com
 #[tests::case]
 fn sos_takes_the_plugin_and_keeps_the_nodes_file() {
     skip::unless_installed("/usr/bin/sos", "sosreport");
+    skip::unless_root("sos");
     let place = tempfile::tempdir().unwrap();
     script(place.path(), "dayone", "#!/bin/sh\n[ \"$*\" = collect ] && echo '{\"schema\": 1}'\n");
     let mut report = Command::new("/usr/bin/python3");

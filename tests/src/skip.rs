@@ -57,6 +57,13 @@ pub fn extra(reason: &str) -> ! {
     resume_unwind(Box::new(LeftOut(reason.to_owned())))
 }
 
+/// Ends a case that needs root, as [`part`] does, where an ordinary user runs it.
+pub fn unless_root(need: &str) {
+    if !nix::unistd::geteuid().is_root() {
+        part(&format!("{need} needs root"));
+    }
+}
+
 /// Ends a case that needs a program, as [`part`] does, where the host lacks it. `package` is Debian's.
 pub fn unless_installed(program: &str, package: &str) {
     let is_there = match Path::new(program).is_absolute() {

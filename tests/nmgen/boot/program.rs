@@ -5,8 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
-use tests::program;
-use tests::tree::files;
+use tests::{program, skip, tree::files};
 
 const UNITS: &str = "etc/systemd/system";
 const WANTS: &str = "etc/systemd/system/initrd.target.wants";
@@ -63,6 +62,7 @@ fn has_program(root: &Path) {
 
 #[tests::case]
 fn one_archive_has_program_units_links_and_documents() {
+    skip::unless_installed("cpio", "cpio");
     let place = tempfile::tempdir().unwrap();
     let path = |name: &str| place.path().join(name);
     fs::write(path("nmgen"), static_program()).unwrap();
@@ -93,6 +93,7 @@ fn one_archive_has_program_units_links_and_documents() {
 
 #[tests::case]
 fn in_assisteds_layout_the_second_image_has_the_program() {
+    skip::unless_installed("cpio", "cpio");
     let place = tempfile::tempdir().unwrap();
     let path = |name: &str| place.path().join(name);
     fs::write(path("nmgen"), static_program()).unwrap();
