@@ -75,7 +75,7 @@ toolchain:
 	@for place in "$(CURDIR)" "$(CARGO_HOME)" "$(LIBRARY)"; do case $$place in *[[:blank:]]*) \
 	  echo "a build needs a directory without a blank in its path: $$place" >&2; exit 1;; esac; done
 	@command -v $(CARGO) >/dev/null || { \
-	  echo "cargo is missing: install a Rust toolchain (rustup, or cargo >= 1.95)" >&2; \
+	  echo "cargo is missing: install a Rust toolchain (rustup, or cargo >= 1.88)" >&2; \
 	  [ -z "$$SUDO_USER" ] || echo "under sudo: root needs a toolchain of its own, that of $$SUDO_USER is not in its PATH" >&2; \
 	  exit 1; }
 	@command -v cc >/dev/null || ./tests/install-packages gcc libc6-dev

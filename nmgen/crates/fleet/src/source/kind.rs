@@ -301,14 +301,14 @@ fn one(
                 }
             }
         }
-        Kind::Manifest(kind) if let Some(meant) = meant(kind, node) => {
-            let message = format!("\"{}\" is no kind of a host's description", kind.escape_debug());
-            let place = find(node, "kind").map_or(node.span, |it| it.span);
-            let help = format!("did you mean \"{meant}\"?");
-            manifest.add(KIND_MISSPELT, document.place(place), message, &help);
-        }
         Kind::Manifest(kind) => {
-            if let Some(of) = kind.strip_suffix("List") {
+            if let Some(meant) = meant(kind, node) {
+                let message =
+                    format!("\"{}\" is no kind of a host's description", kind.escape_debug());
+                let place = find(node, "kind").map_or(node.span, |it| it.span);
+                let help = format!("did you mean \"{meant}\"?");
+                manifest.add(KIND_MISSPELT, document.place(place), message, &help);
+            } else if let Some(of) = kind.strip_suffix("List") {
                 for item in manifest.list_mut(node, "items") {
                     if is_full(&mut found.loaded.diagnostics, &document.source().name) {
                         break;
