@@ -74,6 +74,11 @@ impl Bill {
         })
     }
 
+    /// Returns the program and all that is linked into it.
+    pub(crate) fn all(&self) -> Vec<Component> {
+        std::iter::once(&self.metadata.component).chain(&self.components).cloned().collect()
+    }
+
     pub(crate) fn text(&self) -> Result<String, Error> {
         let text = serde_json::to_string_pretty(self).map_err(Error::Encode)?;
         Ok(text + "\n")

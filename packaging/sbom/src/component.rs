@@ -96,6 +96,21 @@ impl Component {
         Ok(component)
     }
 
+    /// Returns name and version, as Cargo.lock has them.
+    pub(crate) fn identity(&self) -> (String, String) {
+        (self.name.clone(), self.version.clone())
+    }
+
+    /// Returns name and version for a person.
+    pub(crate) fn title(&self) -> String {
+        format!("{} {}", self.name, self.version)
+    }
+
+    /// Returns the licence as an SPDX expression.
+    pub(crate) fn licence(&self) -> &str {
+        &self.licenses[0].expression
+    }
+
     /// With the address of its sources.
     pub(crate) fn at(mut self, url: &str) -> Self {
         self.external_references.push(ExternalReference { kind: "vcs", url: url.to_owned() });

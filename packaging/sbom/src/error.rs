@@ -21,6 +21,8 @@ pub(crate) enum Error {
     Checksum { name: String, version: String },
     #[error("the licence of {name} {version}: {source}")]
     Licence { name: String, version: String, source: Box<spdx::ParseError> },
+    #[error("the output of cargo metadata: {source}")]
+    Metadata { source: serde_json::Error },
     #[error("cannot encode the bill: {0}")]
     Encode(serde_json::Error),
     #[error("cannot write {path}: {source}")]

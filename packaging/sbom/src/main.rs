@@ -6,6 +6,7 @@ mod bill;
 mod command;
 mod component;
 mod error;
+mod licences;
 mod lock;
 mod toolchain;
 mod tree;
@@ -17,7 +18,7 @@ use clap::Parser;
 
 use crate::error::Error;
 
-/// Write the software bill of materials of a program, as CycloneDX.
+/// Write the software bill of materials of a program, as CycloneDX, and its licences.
 #[derive(Debug, Parser)]
 struct Arguments {
     /// Name of the program
@@ -32,6 +33,9 @@ struct Arguments {
     /// File to write
     #[arg(long)]
     output: PathBuf,
+    /// File to write with the licence of each component and every licence text
+    #[arg(long)]
+    licences: PathBuf,
     /// Package and features, as `cargo build` takes them
     #[arg(last = true, required = true)]
     package: Vec<String>,
@@ -62,10 +66,15 @@ fn run(arguments: &Arguments) -> Result<(), Error> {
         ("build:linking", if arguments.is_static { "static" } else { "dynamic" }),
     ];
     let bill = bill::Bill::new(&arguments.name, &tree, &lock, toolchain, &build)?;
-    let path = &arguments.output;
-    let failed = |source| Error::Write { path: path.clone(), source };
+    write(&arguments.output, &bill.text()?)?;
+    write(&arguments.licences, &licences::page(&bill.all(), &licences::sources()?)?)
+}
+
+/// Writes a file, and the directories above it.
+fn write(path: &Path, text: &str) -> Result<(), Error> {
+    let failed = |source| Error::Write { path: path.to_owned(), source };
     if let Some(directory) = path.parent() {
         std::fs::create_dir_all(directory).map_err(failed)?;
     }
-    std::fs::write(path, bill.text()?).map_err(failed)
+    std::fs::write(path, text).map_err(failed)
 }
