@@ -101,10 +101,10 @@ manuals: toolchain ## Write man pages and shell completions to target/manuals
 	$(CARGO) run --locked --quiet -p nmgen --example nmgen-manuals -- $(MANUALS)
 	$(CARGO) run --locked --quiet -p agent --example dayone-manuals -- $(MANUALS)
 
-sbom: toolchain ## Write each program's software bill of materials to target/sbom
-	$(SBOM_WRITER) --name nmgen --target $(TARGET) --output $(SBOM)/nmgen.cdx.json -- $(NMGEN_PACKAGE)
-	$(SBOM_WRITER) --name nmgen --static --target $(TARGET) --output $(SBOM)/nmgen-dracut.cdx.json -- $(RAMDISK_PACKAGE)
-	$(SBOM_WRITER) --name dayone --target $(TARGET) --output $(SBOM)/dayone.cdx.json -- $(DAYONE_PACKAGE)
+sbom: toolchain ## Write each program's bill of materials and licences to target/sbom
+	$(SBOM_WRITER) --name nmgen --target $(TARGET) --output $(SBOM)/nmgen.cdx.json --licences $(SBOM)/nmgen.licences.txt -- $(NMGEN_PACKAGE)
+	$(SBOM_WRITER) --name nmgen --static --target $(TARGET) --output $(SBOM)/nmgen-dracut.cdx.json --licences $(SBOM)/nmgen-dracut.licences.txt -- $(RAMDISK_PACKAGE)
+	$(SBOM_WRITER) --name dayone --target $(TARGET) --output $(SBOM)/dayone.cdx.json --licences $(SBOM)/dayone.licences.txt -- $(DAYONE_PACKAGE)
 
 demo: toolchain ## Show the main job on real input; LAB=off goes without the lab
 	@CARGO="$(CARGO)" OUT=$(OUT) tests/stages/demo
@@ -278,7 +278,8 @@ install-built:
 	  install -Dm644 $(MANUALS)/_$$name $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_$$name || exit 1; \
 	  install -Dm644 $(MANUALS)/$$name.fish $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/$$name.fish || exit 1; done
 	for package in nmgen nmgen-dracut dayone; do \
-	  install -Dm644 -t $(DESTDIR)$(PREFIX)/share/doc/$$package $(SBOM)/$$package.cdx.json || exit 1; done
+	  install -Dm644 -t $(DESTDIR)$(PREFIX)/share/doc/$$package $(SBOM)/$$package.cdx.json || exit 1; \
+	  install -Dm644 $(SBOM)/$$package.licences.txt $(DESTDIR)$(PREFIX)/share/doc/$$package/licences.txt || exit 1; done
 	cd systemd && for file in $$(find . -type f); do mode=644; [ ! -x $$file ] || mode=755; \
 	  install -Dm$$mode $$file $(abspath $(DESTDIR)/)/$$file || exit 1; done
 	install -Dm644 agent/doc/dayone.toml $(DESTDIR)$(PREFIX)/share/doc/dayone/dayone.toml

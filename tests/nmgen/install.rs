@@ -66,6 +66,7 @@ fn tree_is_complete() -> io::Result<()> {
         ("usr/share/doc/nmgen/nmgen.cdx.json", 0o644),
         ("usr/share/doc/nmgen-dracut/nmgen-dracut.cdx.json", 0o644),
         ("usr/share/doc/dayone/dayone.cdx.json", 0o644),
+        ("usr/share/doc/dayone/licences.txt", 0o644),
         ("usr/lib/dracut/modules.d/50nmgen/module-setup.sh", 0o755),
         ("usr/share/doc/nmgen/boot.md", 0o644),
         ("usr/share/doc/nmgen/drop-in.md", 0o644),

@@ -16,7 +16,7 @@ use tests::tree::{Built, files, make};
 const PACKAGES: [&str; 3] = ["nmgen", "nmgen-dracut", "dayone"];
 
 /// Typical files of each package.
-const OWNERS: [(&str, &str); 11] = [
+const OWNERS: [(&str, &str); 12] = [
     ("usr/bin/nmgen", "nmgen"),
     ("usr/share/man/man1/nmgen.1", "nmgen"),
     ("usr/libexec/nmgen/nmgen", "nmgen-dracut"),
@@ -25,6 +25,7 @@ const OWNERS: [(&str, &str); 11] = [
     ("usr/share/doc/nmgen/nmgen.cdx.json", "nmgen"),
     ("usr/share/doc/nmgen-dracut/nmgen-dracut.cdx.json", "nmgen-dracut"),
     ("usr/share/doc/dayone/dayone.cdx.json", "dayone"),
+    ("usr/share/doc/dayone/licences.txt", "dayone"),
     ("usr/lib/systemd/system/dayone.service", "dayone"),
     ("usr/lib/systemd/system/ovs-configuration.service.d/10-dayone.conf", "dayone"),
     ("usr/lib/systemd/system/mtu-migration.service.d/10-dayone.conf", "dayone"),

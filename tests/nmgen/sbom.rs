@@ -80,7 +80,7 @@ fn each_bill_has_every_crate_that_is_linked_and_no_other() {
         assert_eq!((&program["type"], &program["name"]), (&"application".into(), &name.into()));
         assert_eq!(program["version"], env!("CARGO_PKG_VERSION"));
     }
-    assert_eq!(texts().len(), programs.len());
+    assert_eq!(texts().len(), 2 * programs.len(), "a bill and a page of licences each");
 }
 
 /// A control: the programs' dependencies differ.
@@ -188,6 +188,79 @@ fn bills_are_reproducible_and_name_no_path() {
         }
         for other in ["file://", "timestamp", "serialNumber"] {
             assert!(!text.contains(other), "{name} has {other}");
+        }
+    }
+}
+
+/// The RPM's spec as the bills want it: each package's licence, and a line for each crate that is linked into it.
+fn expected_spec(spec: &str) -> String {
+    let sections = ["%description\n", "%description dracut\n", "%description -n dayone\n"];
+    let mut rest = spec;
+    let mut expected = String::new();
+    for (end, name) in sections.into_iter().zip(["nmgen", "nmgen-dracut", "dayone"]) {
+        let (section, behind) = rest.split_once(end).unwrap();
+        for line in section.lines().filter(|line| !line.starts_with("Provides:       bundled(")) {
+            match line.starts_with("License:") {
+                true => expected.push_str(&licence_line(name)),
+                false => expected.push_str(line),
+            }
+            expected.push('\n');
+        }
+        assert!(expected.ends_with("\n\n"), "an empty line ends the tags of {name}");
+        expected.pop();
+        expected.push_str(&bundled_lines(name));
+        expected = expected + "\n" + end;
+        rest = behind;
+    }
+    expected + rest
+}
+
+fn licence_line(name: &str) -> String {
+    let page = &texts()[&format!("{name}.licences.txt")];
+    let expression = page.lines().next().and_then(|line| line.strip_prefix("License: ")).unwrap();
+    assert!(Expression::parse(expression).is_ok(), "{expression}");
+    format!("License:        {expression}")
+}
+
+/// A version in RPM's form: without a build's name, and with a tilde before that of a pre-release.
+fn bundled_lines(name: &str) -> String {
+    let bill = bill(&format!("{name}.cdx.json"));
+    let mut lines = String::new();
+    for component in bill["components"].as_array().unwrap() {
+        let text = |key: &str| component[key].as_str().unwrap();
+        if text("purl").starts_with("pkg:cargo/") {
+            let version = text("version").split('+').next().unwrap().replace('-', "~");
+            lines += &format!("Provides:       bundled(crate({})) = {version}\n", text("name"));
+        }
+    }
+    lines
+}
+
+#[tests::case]
+fn the_spec_names_each_licence_and_each_crate_that_is_linked() {
+    let path = root().join("packaging/rpm/nmgen.spec");
+    let spec = fs::read_to_string(&path).unwrap();
+    let expected = expected_spec(&spec);
+    if std::env::var_os("BLESS").is_some() {
+        fs::write(&path, &expected).unwrap();
+    }
+    assert!(
+        spec == expected,
+        "packaging/rpm/nmgen.spec lacks a licence or a crate: BLESS=1 writes them"
+    );
+}
+
+/// Holds that the page has the texts that MIT, BSD and Apache want passed on, and the C sources' own.
+#[tests::case]
+fn texts_of_licences_are_there() {
+    for (name, words) in [
+        ("nmgen", ["Permission is hereby granted", "Apache License", "mimalloc"]),
+        ("nmgen-dracut", ["Permission is hereby granted", "Apache License", "glibc"]),
+        ("dayone", ["Permission is hereby granted", "Apache License", "Redistributions"]),
+    ] {
+        let page = &texts()[&format!("{name}.licences.txt")];
+        for word in words {
+            assert!(page.contains(word), "{name} lacks {word:?}");
         }
     }
 }
