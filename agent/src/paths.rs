@@ -202,14 +202,9 @@ impl Paths {
         self.under("/run/dayone/bridge-undecided")
     }
 
-    /// The number of attempts with a document in this boot that ended with the agent.
+    /// The numbers of attempts in a row that ended with the agent in this boot.
     pub(crate) fn cut_off(&self) -> PathBuf {
         self.under("/run/dayone/cut-off")
-    }
-
-    /// The number of attempts at the automatic bridge in this boot that ended with the agent.
-    pub(crate) fn bridge_cut_off(&self) -> PathBuf {
-        self.under("/run/dayone/bridge-cut-off")
     }
 
     /// Mark: br-ex belongs to the agent in this boot.

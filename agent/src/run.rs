@@ -2,12 +2,14 @@
 //! console and to systemd. A document, the automatic bridge, a trial and a return to the last good configuration are
 //! all such runs.
 
-pub(crate) mod bridge;
-pub(crate) mod decide;
+pub(crate) mod attempt;
+mod bridge;
+pub(crate) mod decision;
+mod document;
 mod fall_back;
 pub(crate) mod in_force;
 pub(crate) mod last_good;
-pub(crate) mod late;
+mod late;
 mod machine;
 pub(crate) mod marks;
 pub(crate) mod mtu_migration;
@@ -22,10 +24,11 @@ pub(crate) mod units;
 use std::{path::Path, time::Duration};
 
 use nmgen::chain;
+use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 use tracing::field;
 
-use self::signals::stoppable;
+use self::{decision::Decision, signals::stoppable};
 use crate::{
     error::{Error, Exit},
     lock::{self, Lock},
@@ -54,6 +57,26 @@ pub(crate) struct Run<'a> {
     lock: Lock,
 }
 
+/// What an attempt puts in force.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Subject {
+    /// This node's document.
+    Document,
+    /// The automatic br-ex of a node without a document.
+    Bridge,
+}
+
+impl Subject {
+    /// The command that puts it in force.
+    fn command(self) -> &'static str {
+        match self {
+            Self::Document => "apply",
+            Self::Bridge => "bridge",
+        }
+    }
+}
+
 /// Caller of an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Caller {
@@ -76,26 +99,6 @@ pub(crate) enum Extent {
     ProofAlone,
 }
 
-/// The result of an attempt of a service.
-pub(crate) enum Ended {
-    /// In force, or nothing to do.
-    Good,
-    /// Failed, and the boot goes on.
-    GoesOn(Error),
-    /// Failed, and the boot waits.
-    Failed(Error),
-}
-
-impl Ended {
-    /// The result of a single attempt.
-    pub(crate) fn result(self) -> Result<(), Error> {
-        match self {
-            Self::Good => Ok(()),
-            Self::GoesOn(error) | Self::Failed(error) => Err(error),
-        }
-    }
-}
-
 impl<'a> Run<'a> {
     /// Waits for the lock. A setting that cannot be used is a warning: it has its default.
     ///
@@ -114,8 +117,28 @@ impl<'a> Run<'a> {
         let stop = stop.clone();
         let run = Self { paths, settings, status, progress, stop, lock };
         faults.iter().for_each(|fault| run.warn(fault));
-        machine::set_others_aside(&run).await.map_err(Error::from).inspect_err(refused)?;
-        Ok(run)
+        match machine::set_others_aside(&run).await.map_err(Error::from) {
+            Ok(()) => Ok(run),
+            Err(error) => {
+                refused(&error);
+                run.finish();
+                Err(error)
+            }
+        }
+    }
+
+    /// Ends the run, whose decision is published and told.
+    pub(crate) fn finish(self) {
+        marks::ended(self.paths);
+        // The process may stay for a family that comes late, and is at work no more.
+        if matches!(self.status.get().outcome, Outcome::Succeeded(_)) {
+            self.lock.unsign();
+        }
+    }
+
+    /// Tells the units that wait.
+    pub(crate) fn publish(&self, decision: Decision) {
+        marks::publish(self.paths, decision, self.status.get().document.as_deref());
     }
 
     fn is_stopped(&self) -> bool {
@@ -260,17 +283,6 @@ impl<'a> Run<'a> {
             s.error = error.map(|error| chain(error));
         });
         self.status.write();
-    }
-}
-
-/// Each way out has set the marks of its decision by now.
-impl Drop for Run<'_> {
-    fn drop(&mut self) {
-        marks::ended(self.paths);
-        // The process may stay for a family that comes late, and is at work no more.
-        if matches!(self.status.get().outcome, Outcome::Succeeded(_)) {
-            self.lock.unsign();
-        }
     }
 }
 

@@ -8,13 +8,7 @@ use crate::{
     durable::record::Record,
     error::Error,
     paths::Paths,
-    run::{
-        Caller, Ended, Extent,
-        decide::attempt,
-        late, refused,
-        retry::{self, Stop},
-        signals::Signals,
-    },
+    run::{Caller, Extent, Subject, attempt::attempt, refused, retry, signals::Signals},
     settings::Usable,
     status::{Outcome, StatusFile, Success},
 };
@@ -24,21 +18,14 @@ use crate::{
 pub(crate) async fn apply(paths: &Paths, retry: bool, keep_trying: bool) -> Result<(), Error> {
     let extent = if retry { Extent::Forgiving } else { Extent::Whole };
     if keep_trying {
-        let once = async |stop: &Stop, extent| {
-            let ended = attempt(paths, stop, extent, Caller::Service).await;
-            if matches!(ended, Ended::Good) {
-                late::record_families(paths, stop).await;
-            }
-            ended
-        };
-        return retry::repeat(paths, extent, &retry::DOCUMENT, once).await;
+        return retry::repeat(paths, Subject::Document, extent).await;
     }
     let stop = Signals::listen()?.stop;
     let needs_ovs = needs_ovs(paths).await;
     if needs_ovs == Some(true) {
         services::open_vswitch(paths).await?;
     }
-    attempt(paths, &stop, extent, Caller::Person).await.result()?;
+    attempt(paths, &stop, Subject::Document, extent, Caller::Person).await?;
     match needs_ovs {
         Some(_) => works(paths).await.inspect_err(refused),
         None => Ok(()),

@@ -3,19 +3,14 @@
 use crate::{
     error::Error,
     paths::Paths,
-    run::{
-        Caller, Extent,
-        bridge::attempt,
-        retry::{self, Stop},
-        signals::Signals,
-    },
+    run::{Caller, Extent, Subject, attempt::attempt, retry, signals::Signals},
 };
 
 /// Tries once, or until br-ex is there.
 pub(crate) async fn bridge(paths: &Paths, keep_trying: bool) -> Result<(), Error> {
     if keep_trying {
-        let once = async |stop: &Stop, _| attempt(paths, stop, Caller::Service).await;
-        return retry::repeat(paths, Extent::Whole, &retry::BRIDGE, once).await;
+        return retry::repeat(paths, Subject::Bridge, Extent::Whole).await;
     }
-    attempt(paths, &Signals::listen()?.stop, Caller::Person).await.result()
+    let stop = Signals::listen()?.stop;
+    attempt(paths, &stop, Subject::Bridge, Extent::Whole, Caller::Person).await.map(drop)
 }

@@ -30,7 +30,7 @@ const TURN: Duration = Duration::from_secs(20);
 /// mark: no later run would remove it, and kubelet would wait for it at its next start.
 pub(crate) async fn recover(paths: &Paths) -> Result<(), Error> {
     if log::is_service() {
-        marks::undecided_at_boot(paths);
+        marks::hold_at_boot(paths);
     }
     // Early in boot there is no other run; a manual call may meet one.
     let say = |text: &str| tracing::warn!("{text}");

@@ -7,8 +7,9 @@ use crate::{
     paths::Paths,
     run::{
         Run,
+        decision::{Decision, ReleaseReason},
         last_good::{self, last_good_state},
-        marks, refused,
+        refused,
         signals::Signals,
     },
     status::Success,
@@ -22,20 +23,16 @@ pub(crate) async fn rollback(paths: &Paths) -> Result<(), Error> {
         services::open_vswitch(paths).await?;
     }
     let run = Run::begin(paths, "rollback", &stop).await?;
-    match last_good::put_back(&run).await {
+    let result = last_good::put_back(&run).await;
+    match &result {
         Ok(()) => {
-            marks::succeeded(paths, Success::Committed);
+            run.publish(Decision::Release(ReleaseReason::LastGood));
             run.succeeded(Success::Committed);
-            Ok(())
         }
         // Nothing has begun: the status file stays that of the run that decided the boot.
-        Err(error) if run.progress.phases().is_empty() => {
-            refused(&error);
-            Err(error)
-        }
-        Err(error) => {
-            run.failed(&error);
-            Err(error)
-        }
+        Err(error) if run.progress.phases().is_empty() => refused(error),
+        Err(error) => run.failed(error),
     }
+    run.finish();
+    result
 }

@@ -19,17 +19,18 @@ pub(crate) async fn wait(paths: &Paths) -> Result<(), Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::run::decision::{Decision, HoldReason, ReleaseReason};
 
     #[tokio::test]
     async fn returns_when_the_mark_goes() -> Result<(), Box<dyn std::error::Error>> {
         let root = tempfile::tempdir()?;
         let paths = Paths::new(root.path());
         wait(&paths).await?;
-        marks::undecided(&paths);
+        marks::publish(&paths, Decision::Hold(HoldReason::Document), None);
         let mut waiting = std::pin::pin!(wait(&paths));
         let bound = std::time::Duration::from_millis(50);
         assert!(tokio::time::timeout(bound, &mut waiting).await.is_err(), "it did not wait");
-        marks::without_document(&paths);
+        marks::publish(&paths, Decision::Release(ReleaseReason::OnFailure), None);
         waiting.await?;
         Ok(())
     }

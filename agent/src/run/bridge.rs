@@ -3,10 +3,13 @@
 use std::time::Duration;
 
 use nmgen::chain;
-use tokio::sync::watch;
 
 use super::{
-    Caller, Ended, Run, fault_of, last_good::removed, marks, no_bridge, peers, recover, refused,
+    Run,
+    decision::{Decision, End, HoldReason},
+    fall_back::Fallback,
+    last_good::removed,
+    marks, peers, recover, refused,
     signals::stoppable,
 };
 use crate::{
@@ -16,90 +19,24 @@ use crate::{
     error::Error,
     network::NetworkError,
     paths::Paths,
-    settings::OnFailure,
-    status::{Bridge, Fault, StatusFile, Success, log::message_id, phase::Phase},
+    status::{Bridge, StatusFile, Success, phase::Phase},
     transaction::{BridgeChange, Change},
 };
 
-/// Tries once, under the lock. The boot waits for a service's attempt.
-pub(crate) async fn attempt(paths: &Paths, stop: &watch::Receiver<bool>, caller: Caller) -> Ended {
-    if !peers::is_ovn_kubernetes(paths) {
-        no_bridge("the cluster's network is not OVN-Kubernetes: br-ex is not needed");
-        return Ended::Good;
+/// Tries once. `cut_off`: so many attempts in a row that it is given up.
+///
+/// # Errors
+/// Whose br-ex is, is not known yet. Reported, but not in the status file, which belongs to another run.
+pub(super) async fn attempt(run: &Run<'_>, cut_off: Option<u32>) -> Result<End, Error> {
+    if let Some(count) = cut_off {
+        return Ok(leave_alone(run, count).await);
     }
-    let run = match Run::begin(paths, "bridge", stop).await {
-        Ok(run) => run,
-        Err(error) => return Ended::Failed(error),
-    };
-    if caller == Caller::Person {
-        return Box::pin(attempt_of(&run, caller)).await;
-    }
-    let cut_off = marks::attempt_begins(&paths.bridge_cut_off());
-    let most = run.settings.max_attempts;
-    let ended = match most != 0 && cut_off >= most {
-        true => leave_to_others(&run, cut_off).await,
-        false => Box::pin(attempt_of(&run, caller)).await,
-    };
-    marks::attempt_ends(&paths.bridge_cut_off());
-    ended
-}
-
-/// Leaves br-ex to configure-ovs.sh: the agent has ended in each attempt, and would for ever.
-async fn leave_to_others(run: &Run<'_>, cut_off: u32) -> Ended {
-    run.status.update(|s| s.bridge = Some(Bridge::default()));
-    // The recovery may be where the agent ended.
-    if cut_off == run.settings.max_attempts
-        && let Err(error) = recover::online(run).await
-    {
-        run.warn(&format!("the last attempt is not undone: {}", chain(&error)));
-    }
-    let error = Error::CutOff { count: cut_off };
-    run.failed(&error);
-    give_up(run).await;
-    let text = "br-ex was NOT made; the boot goes on: configure-ovs makes it";
-    run.goes_on(&error, message_id::BRIDGE_GOES_ON, text.to_owned());
-    Ended::GoesOn(error)
-}
-
-/// Gives br-ex to configure-ovs.sh. Its unit may have had its turn: the first crash ends the start of dayone-bridge.service, and
-/// the mark kept that unit back. Started again, it waits for this service's readiness, and kubelet for it.
-async fn give_up(run: &Run<'_>) {
-    marks::leaves_bridge(run.paths);
-    if run.paths.is_system()
-        && let Err(error) = start_unit("ovs-configuration.service").await
-    {
-        run.warn(&format!("configure-ovs is not started: {}", chain(&error)));
-    }
-    marks::bridge_decided(run.paths);
-}
-
-/// Tries once.
-async fn attempt_of(run: &Run<'_>, caller: Caller) -> Ended {
-    let (paths, decides) = (run.paths, caller == Caller::Service);
-    // Where br-ex is a document's, a start after a crash is skipped, and nobody would take the mark away.
-    if decides && !paths.bridge_of_document().exists() {
-        marks::bridge_undecided(paths);
-    }
-    let replaces_document = match Box::pin(owner(paths)).await {
-        Ok(Owner::Automatic) => false,
-        Ok(Owner::GoneDocument) => true,
-        Ok(Owner::Document) => {
-            peers::stand_in(paths).await;
-            marks::bridge_decided(paths);
-            no_bridge("br-ex belongs to this node's document");
-            return Ended::Good;
-        }
-        Ok(Owner::Others) => {
-            marks::without_bridge(paths);
-            no_bridge(
-                "br-ex is left to other tools: this node has a document, and dayone.service is disabled",
-            );
-            return Ended::Good;
-        }
-        Err(error) => {
-            refused(&error);
-            return Ended::Failed(error);
-        }
+    let paths = run.paths;
+    let replaces_document = match owner(paths).await.inspect_err(refused)? {
+        Owner::Automatic => false,
+        Owner::GoneDocument => true,
+        Owner::Document => return Ok(End::BridgeOfDocument),
+        Owner::Others => return Ok(End::BridgeOfOthers),
     };
     let hostname = StatusFile::load(paths).ok().flatten().unwrap_or_default().hostname;
     run.status.update(|s| {
@@ -107,30 +44,38 @@ async fn attempt_of(run: &Run<'_>, caller: Caller) -> Ended {
         s.bridge = Some(Bridge::default());
     });
     let error = match Box::pin(make(run, replaces_document)).await {
-        Ok(success) => {
-            marks::bridge_made(paths);
-            run.succeeded(success);
-            return Ended::Good;
-        }
+        Ok(success) => return Ok(End::Succeeded(success)),
         Err(error) => error,
     };
-    run.failed(&error);
-    let goes_on = run.settings.on_failure == OnFailure::Continue && !run.is_stopped();
-    let text = if decides && fault_of(&error) == Fault::NotRecorded {
-        marks::bridge_made(paths);
-        "br-ex is in force; the boot goes on: the next boot records it"
-    } else if decides && replaces_document && is_below_another(&error) {
-        // A network that works holds no boot.
-        marks::bridge_decided(paths);
-        "br-ex of the removed document stays: the automatic one cannot take its place; the boot goes on"
-    } else if decides && goes_on {
-        give_up(run).await;
-        "br-ex was NOT made; the boot goes on: on-failure is \"continue\""
-    } else {
-        return Ended::Failed(error);
+    // A network that works holds no boot.
+    let fallback = match replaces_document && is_below_another(&error) {
+        true => Fallback::RemovedDocument,
+        false => Fallback::None,
     };
-    run.goes_on(&error, message_id::BRIDGE_GOES_ON, text.to_owned());
-    Ended::GoesOn(error)
+    Ok(End::Failed { error, fallback })
+}
+
+/// Leaves br-ex to configure-ovs.sh: the agent has ended in each attempt, and would for ever.
+async fn leave_alone(run: &Run<'_>, count: u32) -> End {
+    run.status.update(|s| s.bridge = Some(Bridge::default()));
+    // The recovery may be where the agent ended.
+    if count == run.settings.max_attempts
+        && let Err(error) = recover::online(run).await
+    {
+        run.warn(&format!("the last attempt is not undone: {}", chain(&error)));
+    }
+    End::Failed { error: Error::CutOff { count }, fallback: Fallback::ConfigureOvs }
+}
+
+/// Starts configure-ovs.sh, whose unit may have had its turn: the first crash ends the start of dayone-bridge.service, and the mark
+/// kept that unit back. Started again, it waits for this service's readiness, and kubelet for it.
+pub(super) async fn start_configure_ovs(run: &Run<'_>) {
+    run.publish(Decision::Hold(HoldReason::GivesBridgeUp));
+    if run.paths.is_system()
+        && let Err(error) = start_unit("ovs-configuration.service").await
+    {
+        run.warn(&format!("configure-ovs is not started: {}", chain(&error)));
+    }
 }
 
 fn is_below_another(error: &Error) -> bool {

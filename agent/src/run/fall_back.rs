@@ -1,12 +1,11 @@
 //! After a failure: whether the last good configuration carries the node, and its return.
 
-use std::fmt;
-
 use nmgen::chain;
 use tokio::time::{Instant, timeout_at};
 
 use super::{
     Extent, Run,
+    decision::End,
     last_good::{self, applied, last_good, last_good_state},
     proof,
 };
@@ -24,37 +23,54 @@ use crate::{
     transaction::Probed,
 };
 
-/// Whether the last good configuration works.
-pub(super) enum Standing {
-    /// The document that failed is the last good one, and its network is there by now: nothing of it is missing.
-    InForce(Success),
-    /// In force, and the node is reachable.
-    Carries(String),
-    /// Not in force, or the node is unreachable.
+/// The network that carries the node after a failure.
+pub(super) enum Fallback {
+    /// None is known.
+    None,
+    /// The last good configuration is not in force, or the node is unreachable; the reason.
     Lost(String),
+    /// The last good configuration is in force, and the node is reachable; the way there.
+    LastGood(String),
+    /// br-ex of a removed document stays: the automatic one cannot take its place.
+    RemovedDocument,
+    /// configure-ovs makes br-ex.
+    ConfigureOvs,
 }
 
-impl fmt::Display for Standing {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl Fallback {
+    /// How the last good configuration stands.
+    pub(super) fn last_good(&self) -> Option<&str> {
         match self {
-            Self::InForce(_) => f.write_str("the document is in force"),
-            Self::Carries(text) | Self::Lost(text) => f.write_str(text),
+            Self::Lost(text) | Self::LastGood(text) => Some(text),
+            Self::None | Self::RemovedDocument | Self::ConfigureOvs => None,
         }
     }
 }
 
-/// Falls back after `error`. `None`: no last good document, or a stop signal.
-pub(super) async fn fall_back(run: &Run<'_>, error: &Error, extent: Extent) -> Option<Standing> {
+/// Falls back after `error`. The document may be in force by now all the same.
+pub(super) async fn fall_back(run: &Run<'_>, error: Error, extent: Extent) -> End {
+    match carrier(run, &error, extent).await {
+        Ok(success) => {
+            let why = chain(&error);
+            run.warn(&format!("the document is in force, after a failed attempt: {why}"));
+            End::Succeeded(success)
+        }
+        Err(fallback) => End::Failed { error, fallback },
+    }
+}
+
+/// The network that carries the node: that of the document, or what is there without it.
+async fn carrier(run: &Run<'_>, error: &Error, extent: Extent) -> Result<Success, Fallback> {
     if run.is_stopped() {
-        return None;
+        return Err(Fallback::None);
     }
     let record = Record::load(run.paths);
     let is_recorded = record.committed.is_some();
     let found = if is_recorded { last_good(&record) } else { applied(run.paths) };
     let (document, parsed) = match found {
-        Ok(found) => found?,
+        Ok(found) => found.ok_or(Fallback::None)?,
         Err(error) => {
-            return Some(Standing::Lost(format!("last good is unusable: {}", chain(&error))));
+            return Err(Fallback::Lost(format!("last good is unusable: {}", chain(&error))));
         }
     };
     let name = format!("the last good configuration ({})", document.path.display());
@@ -64,9 +80,9 @@ pub(super) async fn fall_back(run: &Run<'_>, error: &Error, extent: Extent) -> O
                 Some(why) => tracing::warn!("{name} gives the node no working network: {why}"),
                 None if is_itself(run, &record) && proof::is_there(run, &record).await => {
                     run.status.update(|s| s.probes_after = answers);
-                    return Some(Standing::InForce(Success::Unchanged));
+                    return Ok(Success::Unchanged);
                 }
-                None => return Some(Standing::Carries(format!("{name} is in force"))),
+                None => return Err(Fallback::LastGood(format!("{name} is in force"))),
             },
             Err(error) => tracing::warn!("{}", chain(&error)),
         }
@@ -74,18 +90,18 @@ pub(super) async fn fall_back(run: &Run<'_>, error: &Error, extent: Extent) -> O
         let fails_again = matches!(error, Error::Transaction(_))
             && run.status.get().digest == Some(document.digest.to_string());
         if error.exit() == Exit::Machine || extent == Extent::ProofAlone || fails_again {
-            return Some(Standing::Lost(format!("{name} gives the node no working network")));
+            return Err(Fallback::Lost(format!("{name} gives the node no working network")));
         }
     }
     // Without a record nothing says that the document worked on this node.
     if !is_recorded {
-        return Some(Standing::Lost(format!("{name} gives the node no working network")));
+        return Err(Fallback::Lost(format!("{name} gives the node no working network")));
     }
-    Some(match put_back(run, &record, &document, &parsed).await {
-        Ok(()) if is_itself(run, &Record::load(run.paths)) => Standing::InForce(Success::Committed),
-        Ok(()) => Standing::Carries(format!("{name} was put back")),
-        Err(error) => Standing::Lost(format!("{name} failed too: {}", chain(&error))),
-    })
+    match put_back(run, &record, &document, &parsed).await {
+        Ok(()) if is_itself(run, &Record::load(run.paths)) => Ok(Success::Committed),
+        Ok(()) => Err(Fallback::LastGood(format!("{name} was put back"))),
+        Err(error) => Err(Fallback::Lost(format!("{name} failed too: {}", chain(&error)))),
+    }
 }
 
 /// Whether this node's document is the last good one, with everything that belongs to it: then its return is no step back.

@@ -1,45 +1,111 @@
 //! Marks in `/run/dayone`: conditions of units on the progress of this boot.
 //!
-//! | mark | from | to | who looks |
-//! |---|---|---|---|
-//! | `undecided` | early boot | the boot may go on | nmstate and the units of the field keep off; dayone-wait waits |
-//! | `chosen` | a document is this node's | end of boot | nmstate-configuration and nmstate keep off |
-//! | `in-force` | a document is in force | end of boot | ovs-configuration keeps off |
-//! | `bridge-of-document` | a document is in force | its file is gone, or `dayone bridge` ends well | dayone-bridge keeps off |
-//! | `owns-bridge` | `dayone bridge` begins | end of boot | ovs-configuration keeps off |
-//! | `bridge-undecided` | `dayone bridge` begins | br-ex is there | dayone-wait waits |
-//! | `cut-off` | an attempt with a document begins | it ends, in any way but with the agent | the next attempt, which counts |
-//! | `bridge-cut-off` | an attempt at the bridge begins | it ends, in any way but with the agent | the next attempt, which counts |
-//! | `ended` | the end of a run or a check, after its other marks | `dayone health` looks | dayone-health.path starts that |
-//! | `ovn-remote-forgotten` | OVN's remote is cleared | end of boot | the next run, which leaves the remote alone |
+//! The first seven are a decision's; ARCHITECTURE.md shows which decision sets and clears them.
 //!
-//! `/run/ovs-config-executed` is configure-ovs.sh's own mark, and its unit may have it as a condition. It appears when the network
-//! that takes configure-ovs's place is there, so that a failure leaves br-ex to that script.
+//! | mark | who looks |
+//! |---|---|
+//! | `chosen` | nmstate-configuration and nmstate keep off |
+//! | `in-force` | ovs-configuration keeps off |
+//! | `bridge-of-document` | dayone-bridge keeps off; a link to the document, so that the mark ends with its file |
+//! | `owns-bridge` | ovs-configuration keeps off |
+//! | `/run/ovs-config-executed` | configure-ovs.sh's own mark, and its unit may have it as a condition |
+//! | `bridge-undecided` | dayone-wait waits |
+//! | `undecided` | nmstate and the units of the field keep off; dayone-wait waits |
+//! | `cut-off` | the next attempt, which counts: there while one is at work, and after an end of the agent in it |
+//! | `ended` | dayone-health.path, which starts `dayone health`: there from the end of a run or a check until that looks |
+//! | `ovn-remote-forgotten` | the next run, which leaves OVN's remote alone: it was cleared in this boot |
 
-use std::path::Path;
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
 
 use nmgen::chain;
 
-use super::units;
+use super::{
+    Subject,
+    decision::{
+        Decision::{self, Hold, Release},
+        HoldReason, ReleaseReason,
+    },
+    units,
+};
 use crate::{
     durable::{self, FileError},
     paths::Paths,
-    status::{Success, create_runtime_dir},
+    status::create_runtime_dir,
 };
 
-/// The boot waits for the network.
-pub(crate) fn undecided(paths: &Paths) {
-    set(&paths.undecided());
+/// What a decision does with a mark.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Change {
+    Set,
+    Clear,
+    Keep,
+}
+
+/// The marks of a decision, in the order in which it changes them: first those that hold a unit off for the rest of the boot, then
+/// those for which the boot waits.
+fn marks(paths: &Paths) -> [PathBuf; 7] {
+    [
+        paths.chosen(),
+        paths.in_force(),
+        paths.bridge_of_document(),
+        paths.owns_bridge(),
+        paths.ovs_config_executed(),
+        paths.bridge_undecided(),
+        paths.undecided(),
+    ]
+}
+
+/// The changes of [`marks`].
+#[rustfmt::skip]
+const fn changes(decision: Decision) -> [Change; 7] {
+    use Change::{Clear as CLEAR, Keep as ____, Set as SET};
+    match decision {
+        // chosen, in-force, bridge-of-document, owns-bridge, ovs-config-executed, bridge-undecided, undecided
+        Hold(HoldReason::Document) =>              [____,  ____,  ____,  ____,  ____, ____,  SET  ],
+        Hold(HoldReason::Chosen) =>                [SET,   ____,  ____,  ____,  ____, ____,  ____ ],
+        Hold(HoldReason::Bridge) =>                [____,  ____,  ____,  SET,   ____, SET,   ____ ],
+        Hold(HoldReason::GivesBridgeUp) =>         [____,  ____,  ____,  CLEAR, ____, ____,  ____ ],
+        Hold(HoldReason::Failed) |
+        Hold(HoldReason::LastGood) =>              [____,  ____,  ____,  ____,  ____, ____,  ____ ],
+        Release(ReleaseReason::InForce) =>         [SET,   SET,   SET,   ____,  SET,  CLEAR, CLEAR],
+        Release(ReleaseReason::Unrecorded) |
+        Release(ReleaseReason::LastGood) =>        [SET,   SET,   ____,  ____,  SET,  CLEAR, CLEAR],
+        Release(ReleaseReason::Removed) =>         [CLEAR, SET,   CLEAR, ____,  SET,  ____,  CLEAR],
+        Release(ReleaseReason::NoDocument) =>      [CLEAR, CLEAR, CLEAR, ____,  ____, ____,  CLEAR],
+        Release(ReleaseReason::OnFailure) =>       [____,  ____,  ____,  ____,  ____, ____,  CLEAR],
+        Release(ReleaseReason::Bridge) =>          [____,  ____,  CLEAR, ____,  SET,  CLEAR, CLEAR],
+        Release(ReleaseReason::BridgeOfDocument) =>[____,  ____,  ____,  ____,  ____, CLEAR, ____ ],
+        Release(ReleaseReason::BridgeOfOthers) =>  [____,  ____,  ____,  CLEAR, ____, CLEAR, ____ ],
+    }
+}
+
+/// Sets and clears the marks of a decision. `document` is the one in force.
+pub(crate) fn publish(paths: &Paths, decision: Decision, document: Option<&Path>) {
+    for (mark, change) in marks(paths).iter().zip(changes(decision)) {
+        match change {
+            Change::Keep => {}
+            Change::Clear => clear(mark),
+            Change::Set if *mark == paths.bridge_of_document() => {
+                if let Some(document) = document {
+                    link(mark, &paths.under(&document.to_string_lossy()));
+                }
+            }
+            Change::Set => set(mark),
+        }
+    }
 }
 
 /// Early in boot: the boot waits for the network. After the first run has begun the mark is the runs'
 /// affair: a restart of dayone-recover.service must not hold back a boot that is decided. With
 /// dayone.service disabled or masked no run would ever remove it. Beside a kubelet that runs the boot is over: a package has just
 /// brought the agent, NetworkManager starts again, and dayone.service starts at the next boot only.
-pub(crate) fn undecided_at_boot(paths: &Paths) {
+pub(crate) fn hold_at_boot(paths: &Paths) {
     let is_boot_over = paths.status().exists() || paths.control_group(KUBELET).exists();
     if !is_boot_over && is_agent_enabled(paths) {
-        undecided(paths);
+        publish(paths, Hold(HoldReason::Document), None);
     }
 }
 
@@ -56,33 +122,39 @@ pub(crate) fn is_undecided(paths: &Paths) -> bool {
     paths.undecided().exists()
 }
 
-/// This node has a document.
-pub(crate) fn chosen(paths: &Paths) {
-    set(&paths.chosen());
-}
-
-/// br-ex is the agent's in this boot, and the boot waits for it.
-pub(crate) fn bridge_undecided(paths: &Paths) {
-    set(&paths.owns_bridge());
-    set(&paths.bridge_undecided());
-}
-
-/// A service's attempt begins: the number of attempts in a row that ended with the agent before it. `count` is
-/// [`Paths::cut_off`] or [`Paths::bridge_cut_off`].
-pub(super) fn attempt_begins(count: &Path) -> u32 {
-    let text = durable::read(count).unwrap_or_else(|error| {
-        warn(Err(error));
-        None
-    });
-    let text = text.map(|text| String::from_utf8_lossy(&text).into_owned()).unwrap_or_default();
-    let before: u32 = text.trim().parse().unwrap_or_default();
-    set_to(count, &before.saturating_add(1).to_string());
+/// A service's attempt begins: the number of attempts in a row that ended with the agent before it.
+pub(super) fn attempt_begins(paths: &Paths, subject: Subject) -> u32 {
+    let mut counts = cut_off(paths);
+    let before = counts.get(&subject).copied().unwrap_or_default();
+    counts.insert(subject, before.saturating_add(1));
+    set_cut_off(paths, &counts);
     before
 }
 
 /// The attempt has ended, and the agent goes on.
-pub(super) fn attempt_ends(count: &Path) {
-    clear(count);
+pub(super) fn attempt_ends(paths: &Paths, subject: Subject) {
+    let mut counts = cut_off(paths);
+    counts.remove(&subject);
+    set_cut_off(paths, &counts);
+}
+
+/// Attempts in a row that ended with the agent, of each kind.
+type CutOff = BTreeMap<Subject, u32>;
+
+fn cut_off(paths: &Paths) -> CutOff {
+    let counts = durable::read_json_or_set_aside(&paths.cut_off());
+    counts
+        .inspect_err(|error| tracing::warn!("{}", chain(error)))
+        .ok()
+        .flatten()
+        .unwrap_or_default()
+}
+
+fn set_cut_off(paths: &Paths, counts: &CutOff) {
+    match counts.is_empty() {
+        true => clear(&paths.cut_off()),
+        false => set_to(&paths.cut_off(), &serde_json::json!(counts).to_string()),
+    }
 }
 
 /// Whether a unit waits for a mark to go.
@@ -95,87 +167,10 @@ pub(super) fn ovn_remote_forgotten(paths: &Paths) {
     set(&paths.ovn_remote_forgotten());
 }
 
-/// The automatic br-ex is there: the boot may go on. A document that held it has gone by then, or is decided; where dayone.service
-/// was stopped meanwhile, no run of it would tell so.
-pub(crate) fn bridge_made(paths: &Paths) {
-    clear(&paths.bridge_of_document());
-    clear(&paths.undecided());
-    set(&paths.ovs_config_executed());
-    bridge_decided(paths);
-}
-
-/// br-ex is a document's affair: the boot may go on.
-pub(crate) fn bridge_decided(paths: &Paths) {
-    clear(&paths.bridge_undecided());
-}
-
-/// br-ex is left to configure-ovs.
-pub(crate) fn without_bridge(paths: &Paths) {
-    leaves_bridge(paths);
-    bridge_decided(paths);
-}
-
-/// br-ex is the agent's no more, and the boot waits still.
-pub(super) fn leaves_bridge(paths: &Paths) {
-    clear(&paths.owns_bridge());
-}
-
-/// After a success: the boot may go on.
-pub(crate) fn succeeded(paths: &Paths, success: Success) {
-    match success {
-        // Without a document the node boots as if the agent were absent.
-        Success::Nothing => {
-            clear(&paths.chosen());
-            clear(&paths.in_force());
-            clear(&paths.bridge_of_document());
-        }
-        // br-ex still belongs to the removed document; files of /etc/nmstate are left to nmstate.service.
-        Success::Removed => {
-            clear(&paths.chosen());
-            clear(&paths.bridge_of_document());
-            set(&paths.in_force());
-            set(&paths.ovs_config_executed());
-        }
-        Success::Committed | Success::Unchanged | Success::Adopted => put_in_force(paths),
-    }
-    clear(&paths.undecided());
-}
-
-/// After a failure, with a document's network in force: the last good one, or one that is not recorded. The boot may
-/// go on.
-pub(crate) fn in_force(paths: &Paths) {
-    put_in_force(paths);
-    clear(&paths.undecided());
-}
-
 /// A run or a check has ended. A mark and no event: systemd drops the start of a unit that is at work, and a look at the network
 /// may take as long as a whole run.
 pub(crate) fn ended(paths: &Paths) {
     set(&paths.ended());
-}
-
-/// After a failure with `on-failure = "continue"`: br-ex is left to other tools, the document is
-/// not.
-pub(crate) fn without_document(paths: &Paths) {
-    clear(&paths.undecided());
-}
-
-fn put_in_force(paths: &Paths) {
-    // An attempt at the automatic bridge may have died with its mark, and the next one is skipped.
-    clear(&paths.bridge_undecided());
-    set(&paths.chosen());
-    set(&paths.in_force());
-    set(&paths.ovs_config_executed());
-}
-
-/// br-ex is this document's affair: a link to its file, so that the mark ends with that.
-pub(super) fn bridge_of_document(paths: &Paths, document: &Path) {
-    let mark = paths.bridge_of_document();
-    clear(&mark);
-    let failed = |source| FileError::Write { path: mark.clone(), source };
-    warn(
-        std::os::unix::fs::symlink(paths.under(&document.to_string_lossy()), &mark).map_err(failed),
-    );
 }
 
 fn set(mark: &Path) {
@@ -185,6 +180,12 @@ fn set(mark: &Path) {
 fn set_to(mark: &Path, text: &str) {
     let made = mark.parent().map_or(Ok(()), create_runtime_dir);
     warn(made.and_then(|()| durable::write(mark, text.as_bytes(), 0o644)));
+}
+
+fn link(mark: &Path, target: &Path) {
+    clear(mark);
+    let failed = |source| FileError::Write { path: mark.to_path_buf(), source };
+    warn(std::os::unix::fs::symlink(target, mark).map_err(failed));
 }
 
 fn clear(mark: &Path) {
@@ -211,12 +212,12 @@ mod tests {
             let link = &paths.masks("dayone.service")[place];
             std::fs::create_dir_all(link.parent().unwrap_or(link))?;
             std::os::unix::fs::symlink("/usr/lib/systemd/system/other.service", link)?;
-            undecided_at_boot(&paths);
+            hold_at_boot(&paths);
             assert!(is_undecided(&paths), "{}", link.display());
             clear(&paths.undecided());
             std::fs::remove_file(link)?;
             std::os::unix::fs::symlink("/dev/null", link)?;
-            undecided_at_boot(&paths);
+            hold_at_boot(&paths);
             assert!(!is_undecided(&paths), "{}", link.display());
         }
         Ok(())
@@ -241,7 +242,7 @@ mod tests {
                 let root = tempfile::tempdir()?;
                 let paths = Paths::new(root.path());
                 enable(&paths, place, link)?;
-                undecided_at_boot(&paths);
+                hold_at_boot(&paths);
                 assert_eq!(is_undecided(&paths), expected, "{place} {link}");
             }
         }
@@ -253,16 +254,16 @@ mod tests {
         let root = tempfile::tempdir()?;
         let paths = Paths::new(root.path());
         enable(&paths, 0, "multi-user.target.wants/dayone.service")?;
-        undecided_at_boot(&paths);
+        hold_at_boot(&paths);
         assert!(is_undecided(&paths));
-        succeeded(&paths, Success::Committed);
+        publish(&paths, Release(ReleaseReason::InForce), None);
         std::fs::write(paths.status(), "{}")?;
-        undecided_at_boot(&paths);
+        hold_at_boot(&paths);
         assert!(!is_undecided(&paths));
         // Nor does one beside a kubelet, before any run.
         std::fs::remove_file(paths.status())?;
         std::fs::create_dir_all(paths.control_group(KUBELET))?;
-        undecided_at_boot(&paths);
+        hold_at_boot(&paths);
         assert!(!is_undecided(&paths));
         Ok(())
     }
@@ -271,11 +272,15 @@ mod tests {
     fn attempts_that_end_with_the_agent_are_counted() {
         let root = tempfile::tempdir().expect("a directory");
         let paths = Paths::new(root.path());
-        let count = paths.bridge_cut_off();
-        assert_eq!([0; 3].map(|_| attempt_begins(&count)), [0, 1, 2]);
-        assert_eq!(attempt_begins(&paths.cut_off()), 0);
-        attempt_ends(&count);
-        assert_eq!(attempt_begins(&count), 0);
+        let (document, bridge) = (Subject::Document, Subject::Bridge);
+        assert_eq!([0; 3].map(|_| attempt_begins(&paths, bridge)), [0, 1, 2]);
+        assert_eq!([0; 2].map(|_| attempt_begins(&paths, document)), [0, 1]);
+        attempt_ends(&paths, bridge);
+        assert_eq!(attempt_begins(&paths, bridge), 0);
+        assert_eq!(attempt_begins(&paths, document), 2);
+        attempt_ends(&paths, bridge);
+        attempt_ends(&paths, document);
+        assert!(!paths.cut_off().exists());
     }
 
     #[test]
@@ -283,36 +288,30 @@ mod tests {
     -> Result<(), std::io::Error> {
         let root = tempfile::tempdir()?;
         let paths = Paths::new(root.path());
-        bridge_undecided(&paths);
-        succeeded(&paths, Success::Committed);
+        publish(&paths, Hold(HoldReason::Bridge), None);
+        publish(&paths, Release(ReleaseReason::InForce), None);
         assert!(!is_boot_held(&paths));
         Ok(())
     }
 
     #[test]
     fn a_bridge_is_a_documents_as_long_as_its_file_is_there() -> Result<(), std::io::Error> {
-        type End = fn(&Paths);
-        let ends: [End; 3] = [
-            |paths| succeeded(paths, Success::Removed),
-            |paths| succeeded(paths, Success::Nothing),
-            bridge_made,
-        ];
-        for end in ends {
+        for end in [ReleaseReason::Removed, ReleaseReason::NoDocument, ReleaseReason::Bridge] {
             let root = tempfile::tempdir()?;
             let paths = Paths::new(root.path());
-            let document = "/etc/nmstate/openshift/worker-0.yml";
+            let document = Path::new("/etc/nmstate/openshift/worker-0.yml");
+            let file = paths.documents().join("worker-0.yml");
             std::fs::create_dir_all(paths.documents())?;
-            std::fs::write(paths.under(document), "interfaces: []\n")?;
-            succeeded(&paths, Success::Committed);
+            std::fs::write(&file, "interfaces: []\n")?;
             // Each run makes it anew.
             for _ in 0..2 {
-                bridge_of_document(&paths, Path::new(document));
+                publish(&paths, Release(ReleaseReason::InForce), Some(document));
                 assert!(paths.bridge_of_document().exists());
             }
-            std::fs::remove_file(paths.under(document))?;
+            std::fs::remove_file(&file)?;
             assert!(!paths.bridge_of_document().exists(), "systemd follows links too");
-            end(&paths);
-            std::fs::write(paths.under(document), "interfaces: []\n")?;
+            publish(&paths, Release(end), Some(document));
+            std::fs::write(&file, "interfaces: []\n")?;
             assert!(!paths.bridge_of_document().exists());
         }
         Ok(())
@@ -320,26 +319,77 @@ mod tests {
 
     #[test]
     fn each_end_leaves_its_marks() -> Result<(), std::io::Error> {
-        type End = fn(&Paths);
         // undecided, chosen, in-force, configure-ovs.sh's own
-        let cases: [(&str, End, [bool; 4]); 6] = [
-            ("nothing", |p| succeeded(p, Success::Nothing), [false, false, false, false]),
-            ("removed", |p| succeeded(p, Success::Removed), [false, false, true, true]),
-            ("committed", |p| succeeded(p, Success::Committed), [false, true, true, true]),
-            ("last good", in_force, [false, true, true, true]),
-            ("continue", without_document, [false, true, false, false]),
-            ("failed", |_| {}, [true, true, false, false]),
+        let cases = [
+            (Release(ReleaseReason::NoDocument), [false, false, false, false]),
+            (Release(ReleaseReason::Removed), [false, false, true, true]),
+            (Release(ReleaseReason::InForce), [false, true, true, true]),
+            (Release(ReleaseReason::Unrecorded), [false, true, true, true]),
+            (Release(ReleaseReason::LastGood), [false, true, true, true]),
+            (Release(ReleaseReason::OnFailure), [false, true, false, false]),
+            (Hold(HoldReason::LastGood), [true, true, false, false]),
+            (Hold(HoldReason::Failed), [true, true, false, false]),
         ];
-        for (name, end, expected) in cases {
+        for (decision, expected) in cases {
             let root = tempfile::tempdir()?;
             let paths = Paths::new(root.path());
-            undecided(&paths);
-            chosen(&paths);
-            end(&paths);
+            for decision in [Hold(HoldReason::Document), Hold(HoldReason::Chosen), decision] {
+                publish(&paths, decision, None);
+            }
             let marks =
                 [paths.undecided(), paths.chosen(), paths.in_force(), paths.ovs_config_executed()];
-            assert_eq!(marks.map(|mark| mark.exists()), expected, "{name}");
+            assert_eq!(marks.map(|mark| mark.exists()), expected, "{decision:?}");
         }
         Ok(())
+    }
+
+    /// The page that a newcomer reads first has the table of the code.
+    #[test]
+    fn the_map_has_the_table_of_the_decision() {
+        let page = include_str!("../../../ARCHITECTURE.md");
+        for (decision, row) in [
+            (Hold(HoldReason::Document), "waits | an attempt with a document is at work, or ahead"),
+            (Hold(HoldReason::Chosen), "waits | so it is, and this node has a document"),
+            (Hold(HoldReason::Bridge), "waits | an attempt at the automatic br-ex is at work"),
+            (Hold(HoldReason::Failed), "waits | it failed, and is repeated"),
+            (
+                Hold(HoldReason::LastGood),
+                "waits | the last good document is in force; `on-failure` is `hold`",
+            ),
+            (Hold(HoldReason::GivesBridgeUp), "waits | configure-ovs is started to make br-ex"),
+            (Release(ReleaseReason::InForce), "goes on | the document is in force"),
+            (Release(ReleaseReason::Unrecorded), "goes on | so it is, and not recorded"),
+            (Release(ReleaseReason::LastGood), "goes on | the last good document is in force"),
+            (
+                Release(ReleaseReason::Removed),
+                "goes on | the document was removed; its network stays",
+            ),
+            (Release(ReleaseReason::NoDocument), "goes on | this node has no document"),
+            (
+                Release(ReleaseReason::OnFailure),
+                "goes on | the document failed; `on-failure` is `continue`",
+            ),
+            (Release(ReleaseReason::Bridge), "goes on | the automatic br-ex is there"),
+            (Release(ReleaseReason::BridgeOfDocument), "goes on | br-ex is a document's"),
+            (
+                Release(ReleaseReason::BridgeOfOthers),
+                "goes on | configure-ovs, or another tool, makes br-ex",
+            ),
+        ] {
+            let words = changes(decision).map(|change| match change {
+                Change::Set => "set",
+                Change::Clear => "cleared",
+                Change::Keep => "",
+            });
+            let row = format!("| {row} | {} |", words.join(" | ")).replace("|  |", "| |");
+            let row = row.replace("|  |", "| |");
+            assert!(page.contains(&row), "{row}");
+        }
+        let names = marks(&Paths::new(Path::new("/"))).map(|mark| {
+            let name = mark.strip_prefix("/run/dayone").unwrap_or(&mark);
+            format!("`{}`", name.display())
+        });
+        let head = format!("| the boot | because | {} |", names.join(" | "));
+        assert!(page.contains(&head), "{head}");
     }
 }

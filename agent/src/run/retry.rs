@@ -5,9 +5,8 @@ use std::{future::Future, time::Duration};
 
 use futures_util::future::{Either, select};
 use nmgen::chain;
-use tokio::sync::watch;
 
-use super::{Ended, Extent, pauses, signals::Signals};
+use super::{Caller, Extent, Subject, attempt::attempt, late, pauses, signals::Signals};
 use crate::{
     client::{dbus::start_unit_out_of_turn, netlink::Netlink},
     document::changes::Inputs,
@@ -21,20 +20,25 @@ use crate::{
 };
 
 /// The lengths of pauses, which double.
-pub(crate) struct Pace {
+struct Pace {
     first: Duration,
     longest: Duration,
 }
 
 /// For documents.
-pub(crate) const DOCUMENT: Pace =
-    Pace { first: Duration::from_secs(5), longest: Duration::from_secs(300) };
+const DOCUMENT: Pace = Pace { first: Duration::from_secs(5), longest: Duration::from_secs(300) };
 /// For the automatic bridge, which needs more time for an attempt. configure-ovs.sh pauses 15 minutes: no fault that ends without
 /// an event of the network, such as a full disk, may hold kubelet as long.
-pub(crate) const BRIDGE: Pace =
-    Pace { first: Duration::from_secs(15), longest: Duration::from_secs(300) };
+const BRIDGE: Pace = Pace { first: Duration::from_secs(15), longest: Duration::from_secs(300) };
 
 impl Pace {
+    fn of(subject: Subject) -> Self {
+        match subject {
+            Subject::Document => DOCUMENT,
+            Subject::Bridge => BRIDGE,
+        }
+    }
+
     /// The pause after this many failures in a row, counted from 1. It is the longest at once where the same input must fail again:
     /// only a changed network can help.
     fn pause(&self, error: &Error, failures: u32) -> Duration {
@@ -76,9 +80,6 @@ fn describe(error: &Error, pause: Duration) -> String {
     )
 }
 
-/// Turns true on SIGTERM and SIGINT.
-pub(crate) type Stop = watch::Receiver<bool>;
-
 /// The reason a pause ended.
 #[derive(Debug, PartialEq, Eq)]
 enum Woken {
@@ -97,10 +98,10 @@ enum Woken {
 /// Returns when the boot may go on, or when it is stopped during a pause.
 pub(crate) async fn repeat(
     paths: &Paths,
+    subject: Subject,
     mut extent: Extent,
-    pace: &Pace,
-    mut once: impl AsyncFnMut(&Stop, Extent) -> Ended,
 ) -> Result<(), Error> {
+    let pace = Pace::of(subject);
     let mut signals = Signals::listen()?;
     let mut failures = 0;
     // Pauses that the network has ended since the last change.
@@ -110,9 +111,15 @@ pub(crate) async fn repeat(
         // Read before the attempt, so that a change during it counts.
         let inputs = Inputs::now(paths);
         let connected = connected_now().await;
-        let error = match once(&signals.stop, extent).await {
-            Ended::Good | Ended::GoesOn(_) => return Ok(()),
-            Ended::Failed(error) => error,
+        let attempted = attempt(paths, &signals.stop, subject, extent, Caller::Service).await;
+        let error = match attempted {
+            Ok(decision) => {
+                if decision.is_after_success() {
+                    late::record_families(paths, &signals.stop).await;
+                }
+                return Ok(());
+            }
+            Err(error) => error,
         };
         if *signals.stop.borrow() {
             return Err(error);

@@ -20,19 +20,7 @@ use crate::{
 pub(crate) async fn trial(paths: &Paths) -> Result<(), Error> {
     let stop = Signals::listen()?.stop;
     let mut run = Run::begin(paths, "trial", &stop).await;
-    // Read under the lock: another trial may have been asked for meanwhile.
-    let asked = asked(paths).inspect_err(refused)?;
-    let state = asked.state;
-    if matches!(state, State::Confirmed | State::Undone | State::Failed) {
-        return Ok(());
-    }
-    let file = TrialFile::new(paths, asked);
-    let done = match &mut run {
-        Ok(run) => carry_out(run, &file).await,
-        Err(_) if state == State::Asked => Err(TrialError::NoTurn.into()),
-        Err(_) => Err(Error::TrialStays(Box::new(TrialError::NoTurn.into()))),
-    };
-    end(paths, &file, &done);
+    let done = carry_out(paths, &mut run).await;
     if let Ok(run) = run {
         marks::ended(paths);
         // The lock is held until the process ends.
@@ -41,17 +29,33 @@ pub(crate) async fn trial(paths: &Paths) -> Result<(), Error> {
     done
 }
 
-fn asked(paths: &Paths) -> Result<Trial, Error> {
-    Ok(Trial::load(paths)?.ok_or(TrialError::None)?)
+async fn carry_out(paths: &Paths, run: &mut Result<Run<'_>, Error>) -> Result<(), Error> {
+    // Read under the lock: another trial may have been asked for meanwhile.
+    let asked = asked(paths).inspect_err(refused)?;
+    let state = asked.state;
+    if matches!(state, State::Confirmed | State::Undone | State::Failed) {
+        return Ok(());
+    }
+    let file = TrialFile::new(paths, asked);
+    let done = match run {
+        Ok(run) => {
+            let account = file.clone();
+            run.progress =
+                Progress::new(move |phase, _| account.update(|it| it.phase = Some(phase)));
+            match state {
+                State::Asked => Box::pin(apply(run, &file)).await,
+                _ => Box::pin(undo(run)).await,
+            }
+        }
+        Err(_) if state == State::Asked => Err(TrialError::NoTurn.into()),
+        Err(_) => Err(Error::TrialStays(Box::new(TrialError::NoTurn.into()))),
+    };
+    end(paths, &file, &done);
+    done
 }
 
-async fn carry_out(run: &mut Run<'_>, file: &TrialFile) -> Result<(), Error> {
-    let account = file.clone();
-    run.progress = Progress::new(move |phase, _| account.update(|it| it.phase = Some(phase)));
-    if file.get().state != State::Asked {
-        return Box::pin(undo(run)).await;
-    }
-    Box::pin(apply(run, file)).await
+fn asked(paths: &Paths) -> Result<Trial, Error> {
+    Ok(Trial::load(paths)?.ok_or(TrialError::None)?)
 }
 
 /// Applies the document, and returns when it is confirmed.

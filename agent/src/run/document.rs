@@ -3,17 +3,17 @@
 use std::time::Duration;
 
 use nmgen::chain;
-use tokio::sync::watch;
 
 use super::{
-    Caller, Ended, Extent, Run,
-    fall_back::{Standing, fall_back},
+    Extent, Run,
+    decision::{Decision, End, HoldReason},
+    fall_back::{Fallback, fall_back},
     fault_of,
     in_force::{forget_failures, record_replaced_cards, skip_if_in_force},
     last_good::{previous, removed, resolve_again},
-    machine, marks, peers,
+    machine, peers,
     proof::is_proved,
-    recover, refused,
+    recover,
     signals::stoppable,
 };
 use crate::{
@@ -28,120 +28,30 @@ use crate::{
     },
     error::Error,
     paths::Paths,
-    settings::OnFailure,
     state::Parsed,
-    status::{
-        Fault, Outcome, Status, StatusFile, Success,
-        log::{Tone, console, message_id},
-        phase::Phase,
-    },
+    status::{Fault, Success, phase::Phase},
     transaction::{Change, DocumentChange, Failure, PhaseError},
 };
 
-/// Tries once. Only a service's failure may let the boot go on.
-///
-/// The steps are boxed: a single future is too deep for the compiler.
-pub(crate) async fn attempt(
-    paths: &Paths,
-    stop: &watch::Receiver<bool>,
-    extent: Extent,
-    caller: Caller,
-) -> Ended {
-    let run = match Run::begin(paths, "apply", stop).await {
-        Ok(run) => run,
-        Err(error) => return Ended::Failed(error),
+/// Tries once, and falls back after a failure. `cut_off`: so many attempts in a row that it is given up.
+pub(super) async fn attempt(run: &Run<'_>, extent: Extent, cut_off: Option<u32>) -> End {
+    let result = match cut_off {
+        Some(count) => Err(leave_alone(run, count).await),
+        None => Box::pin(put_in_force(run, extent)).await,
     };
-    if caller == Caller::Person {
-        return Box::pin(attempt_of(&run, extent, caller, 0)).await;
+    match result {
+        Ok(success) => End::Succeeded(success),
+        // A network in force that is not recorded needs no other.
+        Err(error) if fault_of(&error) == Fault::NotRecorded => {
+            End::Failed { error, fallback: Fallback::None }
+        }
+        Err(error) => Box::pin(fall_back(run, error, extent)).await,
     }
-    marks::undecided(paths);
-    let count = paths.cut_off();
-    let cut_off = marks::attempt_begins(&count);
-    let ended = Box::pin(attempt_of(&run, extent, caller, cut_off)).await;
-    marks::attempt_ends(&count);
-    ended
-}
-
-/// Tries once, after `cut_off` attempts in a row that ended with the agent.
-async fn attempt_of(run: &Run<'_>, extent: Extent, caller: Caller, cut_off: u32) -> Ended {
-    let paths = run.paths;
-    let earlier = match caller {
-        Caller::Service => None,
-        Caller::Person => StatusFile::load(paths).ok().flatten(),
-    };
-    let most = run.settings.max_attempts;
-    let decided = match most != 0 && cut_off >= most {
-        true => Err(give_up(run, cut_off).await),
-        false => Box::pin(decide(run, extent)).await,
-    };
-    let error = match decided {
-        Ok(success) => return ended_well(run, success).await,
-        Err(error) => error,
-    };
-    // A run by hand that was stopped before its change keeps the status of the run before it.
-    let is_nothing = run.is_stopped() && fault_of(&error) == Fault::Untouched;
-    let is_ended = |it: &Status| !matches!(it.outcome, Outcome::Open(_));
-    if let Some(earlier) = earlier.filter(|it| is_nothing && is_ended(it)) {
-        run.status.update(|s| *s = earlier);
-        run.status.write();
-        refused(&error);
-        return Ended::Failed(error);
-    }
-    // A network in force that is not recorded needs no other.
-    let is_in_force = fault_of(&error) == Fault::NotRecorded;
-    let standing = match is_in_force {
-        true => None,
-        false => Box::pin(fall_back(run, &error, extent)).await,
-    };
-    if let Some(Standing::InForce(success)) = standing {
-        run.warn(&format!("the document is in force, after a failed attempt: {}", chain(&error)));
-        return ended_well(run, success).await;
-    }
-    run.status.update(|s| {
-        s.last_good = standing.as_ref().map(ToString::to_string);
-        s.last_good_in_force = matches!(standing, Some(Standing::Carries(_)));
-    });
-    run.failed(&error);
-    if caller == Caller::Person {
-        return Ended::Failed(error);
-    }
-    let document = run.status.get().document.unwrap_or_else(|| "the document".into());
-    let document = document.display();
-    let (text, why) = match (standing, run.settings.on_failure) {
-        _ if is_in_force => {
-            peers::stand_in(paths).await;
-            marks::in_force(paths);
-            (format!("{document} is in force"), "the next boot writes its record".to_owned())
-        }
-        (Some(Standing::Carries(how)), OnFailure::Hold) => {
-            let text = format!(
-                "{document} is NOT in force; {how}, and the boot waits: on-failure is \"hold\""
-            );
-            tracing::warn!("{text}");
-            console(Tone::Bad, &[text]);
-            return Ended::Failed(error);
-        }
-        (Some(Standing::Carries(how)), OnFailure::Fail | OnFailure::Continue) => {
-            peers::stand_in(paths).await;
-            marks::in_force(paths);
-            (format!("{document} is NOT in force"), how)
-        }
-        (_, OnFailure::Continue) if !run.is_stopped() => {
-            marks::without_document(paths);
-            (format!("{document} is NOT in force"), "on-failure is \"continue\"".to_owned())
-        }
-        (_, OnFailure::Fail | OnFailure::Hold | OnFailure::Continue) => {
-            return Ended::Failed(error);
-        }
-    };
-    let text = format!("{text}; the boot goes on: {why}");
-    run.goes_on(&error, message_id::GOES_ON, text);
-    Ended::GoesOn(error)
 }
 
 /// Leaves the document alone for once: the agent has ended in each attempt with it, and might for ever. The network of the last
 /// good one may carry the node meanwhile.
-async fn give_up(run: &Run<'_>, cut_off: u32) -> Error {
+async fn leave_alone(run: &Run<'_>, count: u32) -> Error {
     let chosen = async {
         // A network half made proves nothing of the last good one.
         let record = recover::online(run).await?;
@@ -149,23 +59,16 @@ async fn give_up(run: &Run<'_>, cut_off: u32) -> Error {
     };
     match Box::pin(chosen).await {
         Ok(Some(_)) => {
-            marks::chosen(run.paths);
-            Error::CutOff { count: cut_off }
+            run.publish(Decision::Hold(HoldReason::Chosen));
+            Error::CutOff { count }
         }
-        Ok(None) => Error::CutOff { count: cut_off },
+        Ok(None) => Error::CutOff { count },
         Err(error) => error,
     }
 }
 
-/// Reports a success, and keeps the record true.
-async fn ended_well(run: &Run<'_>, success: Success) -> Ended {
-    marks::succeeded(run.paths, success);
-    if matches!(success, Success::Committed | Success::Unchanged | Success::Adopted)
-        && let Some(document) = run.status.get().document
-    {
-        marks::bridge_of_document(run.paths, &document);
-    }
-    run.succeeded(success);
+/// Keeps the record true after a success.
+pub(super) async fn keep_record(run: &Run<'_>, success: Success) {
     if success == Success::Unchanged {
         forget_failures(run);
         record_replaced_cards(run).await;
@@ -176,11 +79,10 @@ async fn ended_well(run: &Run<'_>, success: Success) -> Ended {
     if success != Success::Nothing {
         machine::remember(run.paths).await;
     }
-    Ended::Good
 }
 
 /// Puts this node's document in force.
-async fn decide(run: &Run<'_>, extent: Extent) -> Result<Success, Error> {
+async fn put_in_force(run: &Run<'_>, extent: Extent) -> Result<Success, Error> {
     let record = recover::online(run).await?;
     let Some(document) = choose(run, &record).await? else {
         if removed(run.paths, &record).is_none() {
@@ -194,21 +96,16 @@ async fn decide(run: &Run<'_>, extent: Extent) -> Result<Success, Error> {
         }
         return Ok(Success::Removed);
     };
-    marks::chosen(run.paths);
+    run.publish(Decision::Hold(HoldReason::Chosen));
     peers::stand_in(run.paths).await;
     let files = service_files::read(run.paths, &run.status.get().hostname)?;
     let skipped = Box::pin(skip_if_in_force(run, &record, &document, &files)).await?;
-    let success = match skipped {
-        Some(success) => success,
-        None => {
-            let (parsed, files) = check(run, &document, &files, &record)?;
-            Box::pin(transact(run, &document, &parsed, &files, extent, record)).await?;
-            Success::Committed
-        }
-    };
-    // Open vSwitch is up by now, if it was not.
-    peers::stand_in(run.paths).await;
-    Ok(success)
+    if let Some(success) = skipped {
+        return Ok(success);
+    }
+    let (parsed, files) = check(run, &document, &files, &record)?;
+    Box::pin(transact(run, &document, &parsed, &files, extent, record)).await?;
+    Ok(Success::Committed)
 }
 
 /// This node's document, with the reason of the choice.

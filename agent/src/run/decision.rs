@@ -1,0 +1,274 @@
+//! The decision about the boot, at the end of an attempt: a pure function of the facts.
+
+use super::{Caller, Subject, fall_back::Fallback, fault_of};
+use crate::{
+    error::Error,
+    settings::OnFailure,
+    status::{Fault, Success},
+};
+
+/// Whether units that wait for the network go on; [`marks::publish`](super::marks::publish) tells them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Decision {
+    Hold(HoldReason),
+    Release(ReleaseReason),
+}
+
+impl Decision {
+    /// Returns whether an attempt with a document has succeeded.
+    pub(super) fn is_after_success(self) -> bool {
+        matches!(
+            self,
+            Self::Release(
+                ReleaseReason::InForce | ReleaseReason::Removed | ReleaseReason::NoDocument
+            )
+        )
+    }
+}
+
+/// Why the boot waits. An attempt by hand has no say, unless it succeeds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum HoldReason {
+    /// An attempt with a document is at work, or ahead.
+    Document,
+    /// The same, and this node has a document.
+    Chosen,
+    /// An attempt at the automatic bridge is at work.
+    Bridge,
+    /// The attempt has failed: another one follows.
+    Failed,
+    /// The last good configuration carries the node, and `on-failure` is "hold".
+    LastGood,
+    /// configure-ovs is started to make br-ex.
+    GivesBridgeUp,
+}
+
+/// Why the boot goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ReleaseReason {
+    /// The document is in force.
+    InForce,
+    /// The document is in force, and not recorded.
+    Unrecorded,
+    /// The document failed, and the last good one is in force.
+    LastGood,
+    /// The document in force was removed; its network stays.
+    Removed,
+    /// This node has no document.
+    NoDocument,
+    /// The document failed, and `on-failure` is "continue".
+    OnFailure,
+    /// br-ex is there, recorded or not.
+    Bridge,
+    /// br-ex belongs to a document: one in force, or a removed one whose place the automatic br-ex cannot take.
+    BridgeOfDocument,
+    /// Other tools make br-ex.
+    BridgeOfOthers,
+}
+
+/// The end of an attempt.
+pub(super) enum End {
+    Succeeded(Success),
+    /// br-ex belongs to this node's document.
+    BridgeOfDocument,
+    /// Other tools make br-ex: they applied documents before the agent, and it leaves this node's document alone.
+    BridgeOfOthers,
+    Failed {
+        error: Error,
+        fallback: Fallback,
+    },
+}
+
+/// Everything that the decision depends on.
+pub(super) struct Facts<'a> {
+    pub(super) subject: Subject,
+    pub(super) caller: Caller,
+    pub(super) end: &'a End,
+    pub(super) on_failure: OnFailure,
+    /// A signal has stopped the run.
+    pub(super) is_stopped: bool,
+}
+
+/// Decides about the boot.
+pub(super) fn decide(facts: &Facts<'_>) -> Decision {
+    use Decision::{Hold, Release};
+    let (error, fallback) = match facts.end {
+        End::Succeeded(success) => return Release(release_after(facts.subject, *success)),
+        End::BridgeOfDocument => return Release(ReleaseReason::BridgeOfDocument),
+        End::BridgeOfOthers => return Release(ReleaseReason::BridgeOfOthers),
+        End::Failed { .. } if facts.caller == Caller::Person => return Hold(HoldReason::Failed),
+        End::Failed { error, fallback } => (error, fallback),
+    };
+    let is_in_force = fault_of(error) == Fault::NotRecorded;
+    let goes_on = facts.on_failure == OnFailure::Continue && !facts.is_stopped;
+    match (facts.subject, fallback) {
+        (Subject::Document, _) if is_in_force => Release(ReleaseReason::Unrecorded),
+        (Subject::Bridge, _) if is_in_force => Release(ReleaseReason::Bridge),
+        (_, Fallback::LastGood(_)) if facts.on_failure == OnFailure::Hold => {
+            Hold(HoldReason::LastGood)
+        }
+        (_, Fallback::LastGood(_)) => Release(ReleaseReason::LastGood),
+        (_, Fallback::RemovedDocument) => Release(ReleaseReason::BridgeOfDocument),
+        (_, Fallback::ConfigureOvs) => Release(ReleaseReason::BridgeOfOthers),
+        (Subject::Document, Fallback::None | Fallback::Lost(_)) if goes_on => {
+            Release(ReleaseReason::OnFailure)
+        }
+        (Subject::Bridge, Fallback::None | Fallback::Lost(_)) if goes_on => {
+            Release(ReleaseReason::BridgeOfOthers)
+        }
+        (_, Fallback::None | Fallback::Lost(_)) => Hold(HoldReason::Failed),
+    }
+}
+
+fn release_after(subject: Subject, success: Success) -> ReleaseReason {
+    match (subject, success) {
+        (Subject::Bridge, _) => ReleaseReason::Bridge,
+        (_, Success::Nothing) => ReleaseReason::NoDocument,
+        (_, Success::Removed) => ReleaseReason::Removed,
+        (_, Success::Committed | Success::Unchanged | Success::Adopted) => ReleaseReason::InForce,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{
+        Decision::{Hold, Release},
+        *,
+    };
+    use crate::{
+        document::digest::Digest,
+        status::phase::Phase,
+        transaction::{Failure, PhaseError},
+    };
+
+    const FAULTS: [Fault; 5] = [
+        Fault::Untouched,
+        Fault::NotRecorded,
+        Fault::RolledBack,
+        Fault::RollBackFailed,
+        Fault::GivenUp,
+    ];
+    const SUCCESSES: [Success; 5] = [
+        Success::Committed,
+        Success::Unchanged,
+        Success::Adopted,
+        Success::Nothing,
+        Success::Removed,
+    ];
+
+    fn error(fault: Fault) -> Error {
+        let (phase, source) = (Phase::Verify, || Box::new(PhaseError::Stopped));
+        match fault {
+            Fault::Untouched => Failure::Untouched { phase, source: source() }.into(),
+            Fault::NotRecorded => Failure::NotRecorded { phase, source: source() }.into(),
+            Fault::RolledBack => Failure::RolledBack { phase, source: source() }.into(),
+            Fault::RollBackFailed => {
+                let (roll_back_phase, roll_back) = (Phase::RollBack, source());
+                Failure::RollBackFailed { phase, source: source(), roll_back_phase, roll_back }
+                    .into()
+            }
+            Fault::GivenUp => {
+                Error::GivenUp { digest: Digest::of(b""), count: 3, last: String::new() }
+            }
+        }
+    }
+
+    fn ends(subject: Subject) -> Vec<End> {
+        let mut ends: Vec<End> = SUCCESSES.map(End::Succeeded).into();
+        if subject == Subject::Bridge {
+            ends.extend([End::BridgeOfDocument, End::BridgeOfOthers]);
+        }
+        for fault in FAULTS {
+            let fallbacks = match subject {
+                Subject::Document => [
+                    Fallback::None,
+                    Fallback::Lost("lost".to_owned()),
+                    Fallback::LastGood("in force".to_owned()),
+                ],
+                Subject::Bridge => {
+                    [Fallback::None, Fallback::RemovedDocument, Fallback::ConfigureOvs]
+                }
+            };
+            ends.extend(fallbacks.map(|fallback| End::Failed { error: error(fault), fallback }));
+        }
+        ends
+    }
+
+    /// The rules one after the other, for an attempt with a document.
+    fn of_document(facts: &Facts<'_>) -> Decision {
+        let (error, fallback) = match facts.end {
+            End::Succeeded(Success::Nothing) => return Release(ReleaseReason::NoDocument),
+            End::Succeeded(Success::Removed) => return Release(ReleaseReason::Removed),
+            End::Succeeded(_) => return Release(ReleaseReason::InForce),
+            End::Failed { error, fallback } => (error, fallback),
+            End::BridgeOfDocument | End::BridgeOfOthers => {
+                unreachable!("a document's attempt ends in no bridge")
+            }
+        };
+        if facts.caller == Caller::Person {
+            return Hold(HoldReason::Failed);
+        }
+        if fault_of(error) == Fault::NotRecorded {
+            return Release(ReleaseReason::Unrecorded);
+        }
+        if matches!(fallback, Fallback::LastGood(_)) {
+            return match facts.on_failure {
+                OnFailure::Hold => Hold(HoldReason::LastGood),
+                OnFailure::Fail | OnFailure::Continue => Release(ReleaseReason::LastGood),
+            };
+        }
+        if facts.on_failure == OnFailure::Continue && !facts.is_stopped {
+            return Release(ReleaseReason::OnFailure);
+        }
+        Hold(HoldReason::Failed)
+    }
+
+    /// The same for an attempt at the bridge.
+    fn of_bridge(facts: &Facts<'_>) -> Decision {
+        let (error, fallback) = match facts.end {
+            End::Succeeded(_) => return Release(ReleaseReason::Bridge),
+            End::BridgeOfDocument => return Release(ReleaseReason::BridgeOfDocument),
+            End::BridgeOfOthers => return Release(ReleaseReason::BridgeOfOthers),
+            End::Failed { error, fallback } => (error, fallback),
+        };
+        if facts.caller == Caller::Person {
+            return Hold(HoldReason::Failed);
+        }
+        let goes_on = facts.on_failure == OnFailure::Continue && !facts.is_stopped;
+        if fault_of(error) == Fault::NotRecorded {
+            Release(ReleaseReason::Bridge)
+        } else if matches!(fallback, Fallback::RemovedDocument) {
+            Release(ReleaseReason::BridgeOfDocument)
+        } else if matches!(fallback, Fallback::ConfigureOvs) || goes_on {
+            Release(ReleaseReason::BridgeOfOthers)
+        } else {
+            Hold(HoldReason::Failed)
+        }
+    }
+
+    #[test]
+    fn each_combination_of_facts_has_its_decision() {
+        for fault in FAULTS {
+            assert_eq!(fault_of(&error(fault)), fault);
+        }
+        let mut decided = 0;
+        for subject in [Subject::Document, Subject::Bridge] {
+            for end in &ends(subject) {
+                for caller in [Caller::Service, Caller::Person] {
+                    for on_failure in [OnFailure::Fail, OnFailure::Hold, OnFailure::Continue] {
+                        for is_stopped in [false, true] {
+                            let facts = Facts { subject, caller, end, on_failure, is_stopped };
+                            let expected = match subject {
+                                Subject::Document => of_document(&facts),
+                                Subject::Bridge => of_bridge(&facts),
+                            };
+                            assert_eq!(decide(&facts), expected);
+                            decided += 1;
+                        }
+                    }
+                }
+            }
+        }
+        assert_eq!(decided, (5 + 15 + 5 + 2 + 15) * 2 * 3 * 2);
+    }
+}
