@@ -60,14 +60,14 @@ pub(crate) struct Run<'a> {
 /// What an attempt puts in force.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum Subject {
+pub(crate) enum AttemptKind {
     /// This node's document.
     Document,
     /// The automatic br-ex of a node without a document.
     Bridge,
 }
 
-impl Subject {
+impl AttemptKind {
     /// The command that puts it in force.
     fn command(self) -> &'static str {
         match self {
@@ -186,40 +186,30 @@ impl<'a> Run<'a> {
     pub(crate) fn succeeded(&self, success: Success) {
         self.end(Outcome::Succeeded(success), None);
         let s = self.status.get();
-        let (id, tone, text) = match (success, s.bridge.is_some()) {
-            (Success::Committed, true) => {
-                (message_id::BRIDGE_COMMITTED, Tone::Good, "br-ex is in force")
+        let is_bridge = s.bridge.is_some();
+        let (id, text) = match success {
+            Success::Committed if is_bridge => (message_id::BRIDGE_COMMITTED, "br-ex is in force"),
+            Success::Unchanged if is_bridge => {
+                (message_id::BRIDGE_UNCHANGED, "br-ex is in force already, nothing to do")
             }
-            (Success::Unchanged, true) => (
-                message_id::BRIDGE_UNCHANGED,
-                Tone::Good,
-                "br-ex is in force already, nothing to do",
-            ),
-            (Success::Committed, false) => {
-                (message_id::COMMITTED, Tone::Good, "the network is in force")
+            Success::Committed => (message_id::COMMITTED, "the network is in force"),
+            Success::Unchanged if s.has_returned() => {
+                (message_id::UNCHANGED, "in force already, its network came after a failed attempt")
             }
-            (Success::Unchanged, false) if s.has_returned() => (
-                message_id::UNCHANGED,
-                Tone::Good,
-                "in force already, its network came after a failed attempt",
-            ),
-            (Success::Unchanged, false) if s.is_repaired() => (
-                message_id::UNCHANGED,
-                Tone::Good,
-                "in force already, its profiles were activated again",
-            ),
-            (Success::Unchanged, false) => {
-                (message_id::UNCHANGED, Tone::Good, "in force already, nothing to do")
+            Success::Unchanged if s.is_repaired() => {
+                (message_id::UNCHANGED, "in force already, its profiles were activated again")
             }
-            (Success::Adopted, _) => {
-                (message_id::ADOPTED, Tone::Good, "in force by another tool, recorded")
+            Success::Unchanged => (message_id::UNCHANGED, "in force already, nothing to do"),
+            Success::Adopted => (message_id::ADOPTED, "in force by another tool, recorded"),
+            Success::Removed => {
+                (message_id::REMOVED, "the document in force was removed; its network stays")
             }
-            (Success::Removed, _) => (
-                message_id::REMOVED,
-                Tone::Bad,
-                "the document in force was removed; its network stays",
-            ),
-            (Success::Nothing, _) => (message_id::NOTHING, Tone::Plain, "nothing to do"),
+            Success::Nothing => (message_id::NOTHING, "nothing to do"),
+        };
+        let tone = match success {
+            Success::Committed | Success::Unchanged | Success::Adopted => Tone::Good,
+            Success::Removed => Tone::Bad,
+            Success::Nothing => Tone::Plain,
         };
         let text = format!("{text} ({})", s.reason);
         // Readiness first: the boot waits for it.

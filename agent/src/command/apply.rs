@@ -8,7 +8,7 @@ use crate::{
     durable::record::Record,
     error::Error,
     paths::Paths,
-    run::{Caller, Extent, Subject, attempt::attempt, refused, retry, signals::Signals},
+    run::{AttemptKind, Caller, Extent, attempt::attempt, refused, retry, signals::Signals},
     settings::Usable,
     status::{Outcome, StatusFile, Success},
 };
@@ -18,14 +18,14 @@ use crate::{
 pub(crate) async fn apply(paths: &Paths, retry: bool, keep_trying: bool) -> Result<(), Error> {
     let extent = if retry { Extent::Forgiving } else { Extent::Whole };
     if keep_trying {
-        return retry::repeat(paths, Subject::Document, extent).await;
+        return retry::repeat(paths, AttemptKind::Document, extent).await;
     }
     let stop = Signals::listen()?.stop;
     let needs_ovs = needs_ovs(paths).await;
     if needs_ovs == Some(true) {
         services::open_vswitch(paths).await?;
     }
-    attempt(paths, &stop, Subject::Document, extent, Caller::Person).await?;
+    attempt(paths, &stop, AttemptKind::Document, extent, Caller::Person).await?;
     match needs_ovs {
         Some(_) => works(paths).await.inspect_err(refused),
         None => Ok(()),

@@ -3,14 +3,14 @@
 use crate::{
     error::Error,
     paths::Paths,
-    run::{Caller, Extent, Subject, attempt::attempt, retry, signals::Signals},
+    run::{AttemptKind, Caller, Extent, attempt::attempt, retry, signals::Signals},
 };
 
 /// Tries once, or until br-ex is there.
 pub(crate) async fn bridge(paths: &Paths, keep_trying: bool) -> Result<(), Error> {
     if keep_trying {
-        return retry::repeat(paths, Subject::Bridge, Extent::Whole).await;
+        return retry::repeat(paths, AttemptKind::Bridge, Extent::Whole).await;
     }
     let stop = Signals::listen()?.stop;
-    attempt(paths, &stop, Subject::Bridge, Extent::Whole, Caller::Person).await.map(drop)
+    attempt(paths, &stop, AttemptKind::Bridge, Extent::Whole, Caller::Person).await.map(drop)
 }

@@ -17,7 +17,7 @@ use crate::{
     paths::Paths,
     run::{
         marks,
-        recover::{Open, note, open_journal, say_recovered},
+        recover::{OpenTransaction, note, open_journal, say_recovered},
     },
     status::log,
 };
@@ -50,14 +50,14 @@ pub(crate) async fn recover(paths: &Paths) -> Result<(), Error> {
     // One that was set aside may be below the open one.
     loop {
         match open_journal(paths)? {
-            Open::Journal(journal) => {
+            OpenTransaction::Journal(journal) => {
                 if !undone(paths, &journal).await? {
                     return Ok(());
                 }
             }
-            Open::Abandoned => {}
+            OpenTransaction::Abandoned => {}
             // NetworkManager will read the restored profiles when it starts.
-            Open::Nothing => return Ok(()),
+            OpenTransaction::Nothing => return Ok(()),
         }
     }
 }

@@ -1,14 +1,13 @@
 //! One attempt of either kind: counted, decided, told to the units that wait, and reported.
 
-use std::path::Path;
-
 use tokio::sync::watch;
 
 use super::{
-    Caller, Extent, Run, Subject, bridge,
+    AttemptKind, Caller, Extent, Run, bridge,
     decision::{
+        AttemptEnd, BootFacts,
         Decision::{self, Hold, Release},
-        End, Facts, HoldReason, ReleaseReason, decide,
+        HoldReason, ReleaseReason, decide,
     },
     document,
     fall_back::Fallback,
@@ -27,22 +26,22 @@ use crate::{
 pub(crate) async fn attempt(
     paths: &Paths,
     stop: &watch::Receiver<bool>,
-    subject: Subject,
+    kind: AttemptKind,
     extent: Extent,
     caller: Caller,
 ) -> Result<Decision, Error> {
-    if subject == Subject::Bridge && !peers::is_ovn_kubernetes(paths) {
+    if kind == AttemptKind::Bridge && !peers::is_ovn_kubernetes(paths) {
         no_bridge("the cluster's network is not OVN-Kubernetes: br-ex is not needed");
         return Ok(Release(ReleaseReason::BridgeOfOthers));
     }
-    let run = Run::begin(paths, subject.command(), stop).await?;
+    let run = Run::begin(paths, kind.command(), stop).await?;
     let result = match caller {
-        Caller::Person => Box::pin(attempt_of(&run, subject, extent, caller, 0)).await,
+        Caller::Person => Box::pin(attempt_of(&run, kind, extent, caller, 0)).await,
         Caller::Service => {
-            hold(&run, subject);
-            let cut_off = marks::attempt_begins(paths, subject);
-            let result = Box::pin(attempt_of(&run, subject, extent, caller, cut_off)).await;
-            marks::attempt_ends(paths, subject);
+            hold(&run, kind);
+            let cut_off = marks::attempt_begins(paths, kind);
+            let result = Box::pin(attempt_of(&run, kind, extent, caller, cut_off)).await;
+            marks::attempt_ends(paths, kind);
             result
         }
     };
@@ -51,64 +50,67 @@ pub(crate) async fn attempt(
 }
 
 /// The boot waits for the attempt of a service.
-fn hold(run: &Run<'_>, subject: Subject) {
-    match subject {
-        Subject::Document => run.publish(Hold(HoldReason::Document)),
+fn hold(run: &Run<'_>, kind: AttemptKind) {
+    match kind {
+        AttemptKind::Document => run.publish(Hold(HoldReason::Document)),
         // Where br-ex is a document's, a start after a crash is skipped, and nobody would take the mark away.
-        Subject::Bridge if run.paths.bridge_of_document().exists() => {}
-        Subject::Bridge => run.publish(Hold(HoldReason::Bridge)),
+        AttemptKind::Bridge if run.paths.bridge_of_document().exists() => {}
+        AttemptKind::Bridge => run.publish(Hold(HoldReason::Bridge)),
     }
 }
 
 /// Tries once, after `cut_off` attempts in a row that ended with the agent.
 async fn attempt_of(
     run: &Run<'_>,
-    subject: Subject,
+    kind: AttemptKind,
     extent: Extent,
     caller: Caller,
     cut_off: u32,
 ) -> Result<Decision, Error> {
-    let earlier = match (subject, caller) {
-        (Subject::Document, Caller::Person) => {
+    let earlier = match (kind, caller) {
+        (AttemptKind::Document, Caller::Person) => {
             let earlier = StatusFile::load(run.paths).ok().flatten();
             earlier.filter(|it| !matches!(it.outcome, Outcome::Open(_)))
         }
-        (Subject::Document | Subject::Bridge, _) => None,
+        (AttemptKind::Document | AttemptKind::Bridge, _) => None,
     };
     let most = run.settings.max_attempts;
     let cut_off = (most != 0 && cut_off >= most).then_some(cut_off);
-    let end = match subject {
-        Subject::Document => document::attempt(run, extent, cut_off).await,
-        Subject::Bridge => bridge::attempt(run, cut_off).await?,
+    let end = match kind {
+        AttemptKind::Document => document::attempt(run, extent, cut_off).await,
+        AttemptKind::Bridge => bridge::attempt(run, cut_off).await?,
     };
     let (on_failure, is_stopped) = (run.settings.on_failure, run.is_stopped());
-    let decision = decide(&Facts { subject, caller, end: &end, on_failure, is_stopped });
+    let decision = decide(&BootFacts { kind, caller, end: &end, on_failure, is_stopped });
     match end {
-        End::Succeeded(success) => {
+        AttemptEnd::Succeeded(success) => {
             publish(run, decision).await;
             run.succeeded(success);
-            if subject == Subject::Document {
+            if kind == AttemptKind::Document {
                 document::keep_record(run, success).await;
             }
         }
-        End::BridgeOfDocument => {
+        AttemptEnd::BridgeOfDocument => {
             publish(run, decision).await;
             no_bridge("br-ex belongs to this node's document");
         }
-        End::BridgeOfOthers => {
+        AttemptEnd::BridgeOfOthers => {
             publish(run, decision).await;
             no_bridge(
                 "br-ex is left to other tools: this node has a document, and dayone.service is disabled",
             );
         }
-        End::Failed { error, .. } if is_without_trace(run, &error) && earlier.is_some() => {
+        // A run by hand that was stopped before its change keeps the status of the run before it.
+        AttemptEnd::Failed { error, .. }
+            if is_stopped && fault_of(&error) == Fault::Untouched && earlier.is_some() =>
+        {
             run.status.update(|s| *s = earlier.unwrap_or_default());
             run.status.write();
             refused(&error);
             return Err(error);
         }
-        End::Failed { error, fallback } => {
-            return failed(run, subject, decision, error, &fallback).await;
+        AttemptEnd::Failed { error, fallback } => {
+            return failed(run, decision, error, &fallback).await;
         }
     }
     Ok(decision)
@@ -116,16 +118,8 @@ async fn attempt_of(
 
 /// Tells the units that wait, after the side effects of those that a document holds back.
 async fn publish(run: &Run<'_>, decision: Decision) {
-    let is_by_document = matches!(
-        decision,
-        Release(
-            ReleaseReason::InForce
-                | ReleaseReason::Unrecorded
-                | ReleaseReason::LastGood
-                | ReleaseReason::BridgeOfDocument
-        )
-    );
-    if is_by_document {
+    use ReleaseReason::{BridgeOfDocument, InForce, LastGood, Unrecorded};
+    if let Release(InForce | Unrecorded | LastGood | BridgeOfDocument) = decision {
         peers::stand_in(run.paths).await;
     }
     run.publish(decision);
@@ -134,80 +128,63 @@ async fn publish(run: &Run<'_>, decision: Decision) {
 /// Reports a failure, and what it means for the boot.
 async fn failed(
     run: &Run<'_>,
-    subject: Subject,
     decision: Decision,
     error: Error,
     fallback: &Fallback,
 ) -> Result<Decision, Error> {
+    let last_good = fallback.last_good();
     run.status.update(|s| {
-        s.last_good = fallback.last_good().map(str::to_owned);
+        s.last_good = last_good.map(str::to_owned);
         s.last_good_in_force = matches!(fallback, Fallback::LastGood(_));
     });
     run.failed(&error);
-    let document = run.status.get().document;
-    let document = document.as_deref().unwrap_or(Path::new("the document"));
-    let consequence = consequence(document, decision, fallback);
-    match decision {
-        Hold(_) => {
-            if let Some(text) = consequence {
-                tracing::warn!("{text}");
-                console(Tone::Bad, &[text]);
-            }
-            Err(error)
+    let document = run.status.get().document.unwrap_or_else(|| "the document".into());
+    let (document, last_good) = (document.display(), last_good.unwrap_or_default());
+    let (id, text) = match (decision, fallback) {
+        (Hold(HoldReason::LastGood), _) => {
+            let text = format!(
+                "{document} is NOT in force; {last_good}, and the boot waits: on-failure is \"hold\""
+            );
+            tracing::warn!("{text}");
+            console(Tone::Bad, &[text]);
+            return Err(error);
         }
-        Release(reason) => {
-            if reason == ReleaseReason::BridgeOfOthers {
-                bridge::start_configure_ovs(run).await;
-            }
-            publish(run, decision).await;
-            let id = match subject {
-                Subject::Document => message_id::GOES_ON,
-                Subject::Bridge => message_id::BRIDGE_GOES_ON,
-            };
-            run.goes_on(&error, id, consequence.unwrap_or_default());
-            Ok(decision)
-        }
-    }
-}
-
-/// What a failure means for the boot. `None`: it waits for the next attempt.
-fn consequence(document: &Path, decision: Decision, fallback: &Fallback) -> Option<String> {
-    let document = document.display();
-    let last_good = fallback.last_good().unwrap_or_default();
-    Some(match decision {
-        Hold(HoldReason::LastGood) => format!(
-            "{document} is NOT in force; {last_good}, and the boot waits: on-failure is \"hold\""
+        (Release(ReleaseReason::Unrecorded), _) => (
+            message_id::GOES_ON,
+            format!("{document} is in force; the boot goes on: the next boot writes its record"),
         ),
-        Release(ReleaseReason::Unrecorded) => {
-            format!("{document} is in force; the boot goes on: the next boot writes its record")
+        (Release(ReleaseReason::LastGood), _) => (
+            message_id::GOES_ON,
+            format!("{document} is NOT in force; the boot goes on: {last_good}"),
+        ),
+        (Release(ReleaseReason::OnFailure), _) => (
+            message_id::GOES_ON,
+            format!("{document} is NOT in force; the boot goes on: {CONTINUE}"),
+        ),
+        (Release(ReleaseReason::Bridge), _) => (
+            message_id::BRIDGE_GOES_ON,
+            "br-ex is in force; the boot goes on: the next boot records it".to_owned(),
+        ),
+        (Release(ReleaseReason::BridgeOfDocument), _) => (
+            message_id::BRIDGE_GOES_ON,
+            "br-ex of the removed document stays: the automatic one cannot take its place; the boot goes on".to_owned(),
+        ),
+        (Release(ReleaseReason::BridgeOfOthers), fallback) => {
+            bridge::start_configure_ovs(run).await;
+            let is_given_up = matches!(fallback, Fallback::ConfigureOvs);
+            let why = if is_given_up { "configure-ovs makes it" } else { CONTINUE };
+            (message_id::BRIDGE_GOES_ON, format!("br-ex was NOT made; the boot goes on: {why}"))
         }
-        Release(ReleaseReason::LastGood) => {
-            format!("{document} is NOT in force; the boot goes on: {last_good}")
-        }
-        Release(ReleaseReason::OnFailure) => {
-            format!("{document} is NOT in force; the boot goes on: on-failure is \"continue\"")
-        }
-        Release(ReleaseReason::Bridge) => {
-            "br-ex is in force; the boot goes on: the next boot records it".to_owned()
-        }
-        Release(ReleaseReason::BridgeOfDocument) => {
-            "br-ex of the removed document stays: the automatic one cannot take its place; the boot goes on".to_owned()
-        }
-        Release(ReleaseReason::BridgeOfOthers) => {
-            let why = match fallback {
-                Fallback::ConfigureOvs => "configure-ovs makes it",
-                _ => "on-failure is \"continue\"",
-            };
-            format!("br-ex was NOT made; the boot goes on: {why}")
-        }
-        Hold(_)
-        | Release(ReleaseReason::InForce | ReleaseReason::Removed | ReleaseReason::NoDocument) => {
-            return None;
-        }
-    })
+        (
+            Hold(_)
+            | Release(ReleaseReason::InForce | ReleaseReason::Removed | ReleaseReason::NoDocument),
+            _,
+        ) => return Err(error),
+    };
+    publish(run, decision).await;
+    run.goes_on(&error, id, text);
+    Ok(decision)
 }
 
-/// Whether a run was stopped before its change. One by hand keeps the status of the run before it then.
-fn is_without_trace(run: &Run<'_>, error: &Error) -> bool {
-    run.is_stopped() && fault_of(error) == Fault::Untouched
-}
+/// Why a boot goes on that has no other reason.
+const CONTINUE: &str = "on-failure is \"continue\"";

@@ -6,7 +6,7 @@ use nmgen::chain;
 
 use super::{
     Run,
-    decision::{Decision, End, HoldReason},
+    decision::{AttemptEnd, Decision, HoldReason},
     fall_back::Fallback,
     last_good::removed,
     marks, peers, recover, refused,
@@ -27,7 +27,7 @@ use crate::{
 ///
 /// # Errors
 /// Whose br-ex is, is not known yet. Reported, but not in the status file, which belongs to another run.
-pub(super) async fn attempt(run: &Run<'_>, cut_off: Option<u32>) -> Result<End, Error> {
+pub(super) async fn attempt(run: &Run<'_>, cut_off: Option<u32>) -> Result<AttemptEnd, Error> {
     if let Some(count) = cut_off {
         return Ok(leave_alone(run, count).await);
     }
@@ -35,8 +35,8 @@ pub(super) async fn attempt(run: &Run<'_>, cut_off: Option<u32>) -> Result<End, 
     let replaces_document = match owner(paths).await.inspect_err(refused)? {
         Owner::Automatic => false,
         Owner::GoneDocument => true,
-        Owner::Document => return Ok(End::BridgeOfDocument),
-        Owner::Others => return Ok(End::BridgeOfOthers),
+        Owner::Document => return Ok(AttemptEnd::BridgeOfDocument),
+        Owner::Others => return Ok(AttemptEnd::BridgeOfOthers),
     };
     let hostname = StatusFile::load(paths).ok().flatten().unwrap_or_default().hostname;
     run.status.update(|s| {
@@ -44,7 +44,7 @@ pub(super) async fn attempt(run: &Run<'_>, cut_off: Option<u32>) -> Result<End, 
         s.bridge = Some(Bridge::default());
     });
     let error = match Box::pin(make(run, replaces_document)).await {
-        Ok(success) => return Ok(End::Succeeded(success)),
+        Ok(success) => return Ok(AttemptEnd::Succeeded(success)),
         Err(error) => error,
     };
     // A network that works holds no boot.
@@ -52,11 +52,11 @@ pub(super) async fn attempt(run: &Run<'_>, cut_off: Option<u32>) -> Result<End, 
         true => Fallback::RemovedDocument,
         false => Fallback::None,
     };
-    Ok(End::Failed { error, fallback })
+    Ok(AttemptEnd::Failed { error, fallback })
 }
 
 /// Leaves br-ex to configure-ovs.sh: the agent has ended in each attempt, and would for ever.
-async fn leave_alone(run: &Run<'_>, count: u32) -> End {
+async fn leave_alone(run: &Run<'_>, count: u32) -> AttemptEnd {
     run.status.update(|s| s.bridge = Some(Bridge::default()));
     // The recovery may be where the agent ended.
     if count == run.settings.max_attempts
@@ -64,7 +64,7 @@ async fn leave_alone(run: &Run<'_>, count: u32) -> End {
     {
         run.warn(&format!("the last attempt is not undone: {}", chain(&error)));
     }
-    End::Failed { error: Error::CutOff { count }, fallback: Fallback::ConfigureOvs }
+    AttemptEnd::Failed { error: Error::CutOff { count }, fallback: Fallback::ConfigureOvs }
 }
 
 /// Starts configure-ovs.sh, whose unit may have had its turn: the first crash ends the start of dayone-bridge.service, and the mark

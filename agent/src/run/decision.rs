@@ -1,6 +1,6 @@
 //! The decision about the boot, at the end of an attempt: a pure function of the facts.
 
-use super::{Caller, Subject, fall_back::Fallback, fault_of};
+use super::{AttemptKind, Caller, fall_back::Fallback, fault_of};
 use crate::{
     error::Error,
     settings::OnFailure,
@@ -12,18 +12,6 @@ use crate::{
 pub(crate) enum Decision {
     Hold(HoldReason),
     Release(ReleaseReason),
-}
-
-impl Decision {
-    /// Returns whether an attempt with a document has succeeded.
-    pub(super) fn is_after_success(self) -> bool {
-        matches!(
-            self,
-            Self::Release(
-                ReleaseReason::InForce | ReleaseReason::Removed | ReleaseReason::NoDocument
-            )
-        )
-    }
 }
 
 /// Why the boot waits. An attempt by hand has no say, unless it succeeds.
@@ -67,7 +55,7 @@ pub(crate) enum ReleaseReason {
 }
 
 /// The end of an attempt.
-pub(super) enum End {
+pub(super) enum AttemptEnd {
     Succeeded(Success),
     /// br-ex belongs to this node's document.
     BridgeOfDocument,
@@ -80,52 +68,54 @@ pub(super) enum End {
 }
 
 /// Everything that the decision depends on.
-pub(super) struct Facts<'a> {
-    pub(super) subject: Subject,
+pub(super) struct BootFacts<'a> {
+    pub(super) kind: AttemptKind,
     pub(super) caller: Caller,
-    pub(super) end: &'a End,
+    pub(super) end: &'a AttemptEnd,
     pub(super) on_failure: OnFailure,
     /// A signal has stopped the run.
     pub(super) is_stopped: bool,
 }
 
 /// Decides about the boot.
-pub(super) fn decide(facts: &Facts<'_>) -> Decision {
+pub(super) fn decide(facts: &BootFacts<'_>) -> Decision {
     use Decision::{Hold, Release};
-    let (error, fallback) = match facts.end {
-        End::Succeeded(success) => return Release(release_after(facts.subject, *success)),
-        End::BridgeOfDocument => return Release(ReleaseReason::BridgeOfDocument),
-        End::BridgeOfOthers => return Release(ReleaseReason::BridgeOfOthers),
-        End::Failed { .. } if facts.caller == Caller::Person => return Hold(HoldReason::Failed),
-        End::Failed { error, fallback } => (error, fallback),
+    let (error, fallback) = match (facts.end, facts.kind) {
+        (AttemptEnd::Succeeded(_), AttemptKind::Bridge) => return Release(ReleaseReason::Bridge),
+        (AttemptEnd::Succeeded(success), AttemptKind::Document) => {
+            return Release(match success {
+                Success::Nothing => ReleaseReason::NoDocument,
+                Success::Removed => ReleaseReason::Removed,
+                Success::Committed | Success::Unchanged | Success::Adopted => {
+                    ReleaseReason::InForce
+                }
+            });
+        }
+        (AttemptEnd::BridgeOfDocument, _) => return Release(ReleaseReason::BridgeOfDocument),
+        (AttemptEnd::BridgeOfOthers, _) => return Release(ReleaseReason::BridgeOfOthers),
+        (AttemptEnd::Failed { error, fallback }, _) => (error, fallback),
     };
+    if facts.caller == Caller::Person {
+        return Hold(HoldReason::Failed);
+    }
     let is_in_force = fault_of(error) == Fault::NotRecorded;
     let goes_on = facts.on_failure == OnFailure::Continue && !facts.is_stopped;
-    match (facts.subject, fallback) {
-        (Subject::Document, _) if is_in_force => Release(ReleaseReason::Unrecorded),
-        (Subject::Bridge, _) if is_in_force => Release(ReleaseReason::Bridge),
+    match (facts.kind, fallback) {
+        (AttemptKind::Document, _) if is_in_force => Release(ReleaseReason::Unrecorded),
+        (AttemptKind::Bridge, _) if is_in_force => Release(ReleaseReason::Bridge),
         (_, Fallback::LastGood(_)) if facts.on_failure == OnFailure::Hold => {
             Hold(HoldReason::LastGood)
         }
         (_, Fallback::LastGood(_)) => Release(ReleaseReason::LastGood),
         (_, Fallback::RemovedDocument) => Release(ReleaseReason::BridgeOfDocument),
         (_, Fallback::ConfigureOvs) => Release(ReleaseReason::BridgeOfOthers),
-        (Subject::Document, Fallback::None | Fallback::Lost(_)) if goes_on => {
+        (_, Fallback::None | Fallback::Lost(_)) if !goes_on => Hold(HoldReason::Failed),
+        (AttemptKind::Document, Fallback::None | Fallback::Lost(_)) => {
             Release(ReleaseReason::OnFailure)
         }
-        (Subject::Bridge, Fallback::None | Fallback::Lost(_)) if goes_on => {
+        (AttemptKind::Bridge, Fallback::None | Fallback::Lost(_)) => {
             Release(ReleaseReason::BridgeOfOthers)
         }
-        (_, Fallback::None | Fallback::Lost(_)) => Hold(HoldReason::Failed),
-    }
-}
-
-fn release_after(subject: Subject, success: Success) -> ReleaseReason {
-    match (subject, success) {
-        (Subject::Bridge, _) => ReleaseReason::Bridge,
-        (_, Success::Nothing) => ReleaseReason::NoDocument,
-        (_, Success::Removed) => ReleaseReason::Removed,
-        (_, Success::Committed | Success::Unchanged | Success::Adopted) => ReleaseReason::InForce,
     }
 }
 
@@ -173,35 +163,37 @@ mod tests {
         }
     }
 
-    fn ends(subject: Subject) -> Vec<End> {
-        let mut ends: Vec<End> = SUCCESSES.map(End::Succeeded).into();
-        if subject == Subject::Bridge {
-            ends.extend([End::BridgeOfDocument, End::BridgeOfOthers]);
+    fn ends(kind: AttemptKind) -> Vec<AttemptEnd> {
+        let mut ends: Vec<AttemptEnd> = SUCCESSES.map(AttemptEnd::Succeeded).into();
+        if kind == AttemptKind::Bridge {
+            ends.extend([AttemptEnd::BridgeOfDocument, AttemptEnd::BridgeOfOthers]);
         }
         for fault in FAULTS {
-            let fallbacks = match subject {
-                Subject::Document => [
+            let fallbacks = match kind {
+                AttemptKind::Document => [
                     Fallback::None,
                     Fallback::Lost("lost".to_owned()),
                     Fallback::LastGood("in force".to_owned()),
                 ],
-                Subject::Bridge => {
+                AttemptKind::Bridge => {
                     [Fallback::None, Fallback::RemovedDocument, Fallback::ConfigureOvs]
                 }
             };
-            ends.extend(fallbacks.map(|fallback| End::Failed { error: error(fault), fallback }));
+            ends.extend(
+                fallbacks.map(|fallback| AttemptEnd::Failed { error: error(fault), fallback }),
+            );
         }
         ends
     }
 
     /// The rules one after the other, for an attempt with a document.
-    fn of_document(facts: &Facts<'_>) -> Decision {
+    fn of_document(facts: &BootFacts<'_>) -> Decision {
         let (error, fallback) = match facts.end {
-            End::Succeeded(Success::Nothing) => return Release(ReleaseReason::NoDocument),
-            End::Succeeded(Success::Removed) => return Release(ReleaseReason::Removed),
-            End::Succeeded(_) => return Release(ReleaseReason::InForce),
-            End::Failed { error, fallback } => (error, fallback),
-            End::BridgeOfDocument | End::BridgeOfOthers => {
+            AttemptEnd::Succeeded(Success::Nothing) => return Release(ReleaseReason::NoDocument),
+            AttemptEnd::Succeeded(Success::Removed) => return Release(ReleaseReason::Removed),
+            AttemptEnd::Succeeded(_) => return Release(ReleaseReason::InForce),
+            AttemptEnd::Failed { error, fallback } => (error, fallback),
+            AttemptEnd::BridgeOfDocument | AttemptEnd::BridgeOfOthers => {
                 unreachable!("a document's attempt ends in no bridge")
             }
         };
@@ -224,12 +216,12 @@ mod tests {
     }
 
     /// The same for an attempt at the bridge.
-    fn of_bridge(facts: &Facts<'_>) -> Decision {
+    fn of_bridge(facts: &BootFacts<'_>) -> Decision {
         let (error, fallback) = match facts.end {
-            End::Succeeded(_) => return Release(ReleaseReason::Bridge),
-            End::BridgeOfDocument => return Release(ReleaseReason::BridgeOfDocument),
-            End::BridgeOfOthers => return Release(ReleaseReason::BridgeOfOthers),
-            End::Failed { error, fallback } => (error, fallback),
+            AttemptEnd::Succeeded(_) => return Release(ReleaseReason::Bridge),
+            AttemptEnd::BridgeOfDocument => return Release(ReleaseReason::BridgeOfDocument),
+            AttemptEnd::BridgeOfOthers => return Release(ReleaseReason::BridgeOfOthers),
+            AttemptEnd::Failed { error, fallback } => (error, fallback),
         };
         if facts.caller == Caller::Person {
             return Hold(HoldReason::Failed);
@@ -252,15 +244,15 @@ mod tests {
             assert_eq!(fault_of(&error(fault)), fault);
         }
         let mut decided = 0;
-        for subject in [Subject::Document, Subject::Bridge] {
-            for end in &ends(subject) {
+        for kind in [AttemptKind::Document, AttemptKind::Bridge] {
+            for end in &ends(kind) {
                 for caller in [Caller::Service, Caller::Person] {
                     for on_failure in [OnFailure::Fail, OnFailure::Hold, OnFailure::Continue] {
                         for is_stopped in [false, true] {
-                            let facts = Facts { subject, caller, end, on_failure, is_stopped };
-                            let expected = match subject {
-                                Subject::Document => of_document(&facts),
-                                Subject::Bridge => of_bridge(&facts),
+                            let facts = BootFacts { kind, caller, end, on_failure, is_stopped };
+                            let expected = match kind {
+                                AttemptKind::Document => of_document(&facts),
+                                AttemptKind::Bridge => of_bridge(&facts),
                             };
                             assert_eq!(decide(&facts), expected);
                             decided += 1;

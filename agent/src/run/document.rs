@@ -6,7 +6,7 @@ use nmgen::chain;
 
 use super::{
     Extent, Run,
-    decision::{Decision, End, HoldReason},
+    decision::{AttemptEnd, Decision, HoldReason},
     fall_back::{Fallback, fall_back},
     fault_of,
     in_force::{forget_failures, record_replaced_cards, skip_if_in_force},
@@ -34,16 +34,16 @@ use crate::{
 };
 
 /// Tries once, and falls back after a failure. `cut_off`: so many attempts in a row that it is given up.
-pub(super) async fn attempt(run: &Run<'_>, extent: Extent, cut_off: Option<u32>) -> End {
+pub(super) async fn attempt(run: &Run<'_>, extent: Extent, cut_off: Option<u32>) -> AttemptEnd {
     let result = match cut_off {
         Some(count) => Err(leave_alone(run, count).await),
         None => Box::pin(put_in_force(run, extent)).await,
     };
     match result {
-        Ok(success) => End::Succeeded(success),
+        Ok(success) => AttemptEnd::Succeeded(success),
         // A network in force that is not recorded needs no other.
         Err(error) if fault_of(&error) == Fault::NotRecorded => {
-            End::Failed { error, fallback: Fallback::None }
+            AttemptEnd::Failed { error, fallback: Fallback::None }
         }
         Err(error) => Box::pin(fall_back(run, error, extent)).await,
     }

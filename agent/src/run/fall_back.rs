@@ -5,7 +5,7 @@ use tokio::time::{Instant, timeout_at};
 
 use super::{
     Extent, Run,
-    decision::End,
+    decision::AttemptEnd,
     last_good::{self, applied, last_good, last_good_state},
     proof,
 };
@@ -48,14 +48,14 @@ impl Fallback {
 }
 
 /// Falls back after `error`. The document may be in force by now all the same.
-pub(super) async fn fall_back(run: &Run<'_>, error: Error, extent: Extent) -> End {
+pub(super) async fn fall_back(run: &Run<'_>, error: Error, extent: Extent) -> AttemptEnd {
     match carrier(run, &error, extent).await {
         Ok(success) => {
             let why = chain(&error);
             run.warn(&format!("the document is in force, after a failed attempt: {why}"));
-            End::Succeeded(success)
+            AttemptEnd::Succeeded(success)
         }
-        Err(fallback) => End::Failed { error, fallback },
+        Err(fallback) => AttemptEnd::Failed { error, fallback },
     }
 }
 

@@ -23,7 +23,7 @@ use std::{
 use nmgen::chain;
 
 use super::{
-    Subject,
+    AttemptKind,
     decision::{
         Decision::{self, Hold, Release},
         HoldReason, ReleaseReason,
@@ -38,7 +38,7 @@ use crate::{
 
 /// What a decision does with a mark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Change {
+enum MarkChange {
     Set,
     Clear,
     Keep,
@@ -60,8 +60,8 @@ fn marks(paths: &Paths) -> [PathBuf; 7] {
 
 /// The changes of [`marks`].
 #[rustfmt::skip]
-const fn changes(decision: Decision) -> [Change; 7] {
-    use Change::{Clear as CLEAR, Keep as ____, Set as SET};
+const fn changes(decision: Decision) -> [MarkChange; 7] {
+    use MarkChange::{Clear as CLEAR, Keep as ____, Set as SET};
     match decision {
         // chosen, in-force, bridge-of-document, owns-bridge, ovs-config-executed, bridge-undecided, undecided
         Hold(HoldReason::Document) =>              [____,  ____,  ____,  ____,  ____, ____,  SET  ],
@@ -86,14 +86,14 @@ const fn changes(decision: Decision) -> [Change; 7] {
 pub(crate) fn publish(paths: &Paths, decision: Decision, document: Option<&Path>) {
     for (mark, change) in marks(paths).iter().zip(changes(decision)) {
         match change {
-            Change::Keep => {}
-            Change::Clear => clear(mark),
-            Change::Set if *mark == paths.bridge_of_document() => {
+            MarkChange::Keep => {}
+            MarkChange::Clear => clear(mark),
+            MarkChange::Set if *mark == paths.bridge_of_document() => {
                 if let Some(document) = document {
                     link(mark, &paths.under(&document.to_string_lossy()));
                 }
             }
-            Change::Set => set(mark),
+            MarkChange::Set => set(mark),
         }
     }
 }
@@ -123,23 +123,23 @@ pub(crate) fn is_undecided(paths: &Paths) -> bool {
 }
 
 /// A service's attempt begins: the number of attempts in a row that ended with the agent before it.
-pub(super) fn attempt_begins(paths: &Paths, subject: Subject) -> u32 {
+pub(super) fn attempt_begins(paths: &Paths, kind: AttemptKind) -> u32 {
     let mut counts = cut_off(paths);
-    let before = counts.get(&subject).copied().unwrap_or_default();
-    counts.insert(subject, before.saturating_add(1));
+    let before = counts.get(&kind).copied().unwrap_or_default();
+    counts.insert(kind, before.saturating_add(1));
     set_cut_off(paths, &counts);
     before
 }
 
 /// The attempt has ended, and the agent goes on.
-pub(super) fn attempt_ends(paths: &Paths, subject: Subject) {
+pub(super) fn attempt_ends(paths: &Paths, kind: AttemptKind) {
     let mut counts = cut_off(paths);
-    counts.remove(&subject);
+    counts.remove(&kind);
     set_cut_off(paths, &counts);
 }
 
 /// Attempts in a row that ended with the agent, of each kind.
-type CutOff = BTreeMap<Subject, u32>;
+type CutOff = BTreeMap<AttemptKind, u32>;
 
 fn cut_off(paths: &Paths) -> CutOff {
     let counts = durable::read_json_or_set_aside(&paths.cut_off());
@@ -272,7 +272,7 @@ mod tests {
     fn attempts_that_end_with_the_agent_are_counted() {
         let root = tempfile::tempdir().expect("a directory");
         let paths = Paths::new(root.path());
-        let (document, bridge) = (Subject::Document, Subject::Bridge);
+        let (document, bridge) = (AttemptKind::Document, AttemptKind::Bridge);
         assert_eq!([0; 3].map(|_| attempt_begins(&paths, bridge)), [0, 1, 2]);
         assert_eq!([0; 2].map(|_| attempt_begins(&paths, document)), [0, 1]);
         attempt_ends(&paths, bridge);
@@ -377,9 +377,9 @@ mod tests {
             ),
         ] {
             let words = changes(decision).map(|change| match change {
-                Change::Set => "set",
-                Change::Clear => "cleared",
-                Change::Keep => "",
+                MarkChange::Set => "set",
+                MarkChange::Clear => "cleared",
+                MarkChange::Keep => "",
             });
             let row = format!("| {row} | {} |", words.join(" | ")).replace("|  |", "| |");
             let row = row.replace("|  |", "| |");

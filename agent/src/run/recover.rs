@@ -26,9 +26,9 @@ pub(super) async fn online(run: &Run<'_>) -> Result<Record, Error> {
     // One that was set aside may be below the open one.
     loop {
         match open_journal(run.paths)? {
-            Open::Nothing => break,
+            OpenTransaction::Nothing => break,
             // Without a journal only the timeout identifies an open checkpoint.
-            Open::Abandoned => {
+            OpenTransaction::Abandoned => {
                 let network = run.connect().await?;
                 let checkpoint_seconds = t.checkpoint_seconds();
                 let before = Before { checkpoint_seconds, ..Before::default() };
@@ -36,7 +36,7 @@ pub(super) async fn online(run: &Run<'_>) -> Result<Record, Error> {
                 within("the checkpoints", bound, network.undo_checkpoints(&before)).await?;
                 within("the profiles", bound, network.reload_profiles()).await?;
             }
-            Open::Journal(journal) => undo(run, &journal).await?,
+            OpenTransaction::Journal(journal) => undo(run, &journal).await?,
         }
     }
     if let Err(error) = from_0_2::migrate(run.paths) {
@@ -74,7 +74,7 @@ async fn undo(run: &Run<'_>, journal: &Journal) -> Result<(), Error> {
 }
 
 /// The open transaction of an earlier run.
-pub(crate) enum Open {
+pub(crate) enum OpenTransaction {
     Nothing,
     Journal(Box<Journal>),
     /// The journal was unusable; files were restored as far as possible.
@@ -82,7 +82,7 @@ pub(crate) enum Open {
 }
 
 /// The open journal; a commit that was decided is finished first.
-pub(crate) fn open_journal(paths: &Paths) -> Result<Open, Error> {
+pub(crate) fn open_journal(paths: &Paths) -> Result<OpenTransaction, Error> {
     if let Err(error) = journal::sweep(paths) {
         tracing::warn!("a finished transaction's copies are left: {}", chain(&error));
     }
@@ -94,12 +94,12 @@ pub(crate) fn open_journal(paths: &Paths) -> Result<Open, Error> {
     // one.
     set_aside::open_again(paths)?;
     match journal::read(paths) {
-        Ok(None) => Ok(Open::Nothing),
-        Ok(Some(journal)) => Ok(Open::Journal(Box::new(journal))),
+        Ok(None) => Ok(OpenTransaction::Nothing),
+        Ok(Some(journal)) => Ok(OpenTransaction::Journal(Box::new(journal))),
         Err(error) if error.is_unusable() => {
             tracing::error!("{}; its transaction is not undone", chain(&error));
             journal::abandon(paths)?;
-            Ok(Open::Abandoned)
+            Ok(OpenTransaction::Abandoned)
         }
         Err(error) => Err(error.into()),
     }

@@ -6,7 +6,13 @@ use std::{future::Future, time::Duration};
 use futures_util::future::{Either, select};
 use nmgen::chain;
 
-use super::{Caller, Extent, Subject, attempt::attempt, late, pauses, signals::Signals};
+use super::{
+    AttemptKind, Caller, Extent,
+    attempt::attempt,
+    decision::{Decision, ReleaseReason},
+    late, pauses,
+    signals::Signals,
+};
 use crate::{
     client::{dbus::start_unit_out_of_turn, netlink::Netlink},
     document::changes::Inputs,
@@ -32,10 +38,10 @@ const DOCUMENT: Pace = Pace { first: Duration::from_secs(5), longest: Duration::
 const BRIDGE: Pace = Pace { first: Duration::from_secs(15), longest: Duration::from_secs(300) };
 
 impl Pace {
-    fn of(subject: Subject) -> Self {
-        match subject {
-            Subject::Document => DOCUMENT,
-            Subject::Bridge => BRIDGE,
+    fn of(kind: AttemptKind) -> Self {
+        match kind {
+            AttemptKind::Document => DOCUMENT,
+            AttemptKind::Bridge => BRIDGE,
         }
     }
 
@@ -82,7 +88,7 @@ fn describe(error: &Error, pause: Duration) -> String {
 
 /// The reason a pause ended.
 #[derive(Debug, PartialEq, Eq)]
-enum Woken {
+enum PauseEnd {
     /// The pause is over.
     Time,
     /// A document or the settings changed.
@@ -98,10 +104,10 @@ enum Woken {
 /// Returns when the boot may go on, or when it is stopped during a pause.
 pub(crate) async fn repeat(
     paths: &Paths,
-    subject: Subject,
+    kind: AttemptKind,
     mut extent: Extent,
 ) -> Result<(), Error> {
-    let pace = Pace::of(subject);
+    let pace = Pace::of(kind);
     let mut signals = Signals::listen()?;
     let mut failures = 0;
     // Pauses that the network has ended since the last change.
@@ -111,14 +117,12 @@ pub(crate) async fn repeat(
         // Read before the attempt, so that a change during it counts.
         let inputs = Inputs::now(paths);
         let connected = connected_now().await;
-        let attempted = attempt(paths, &signals.stop, subject, extent, Caller::Service).await;
-        let error = match attempted {
-            Ok(decision) => {
-                if decision.is_after_success() {
-                    late::record_families(paths, &signals.stop).await;
-                }
+        let error = match attempt(paths, &signals.stop, kind, extent, Caller::Service).await {
+            Ok(Decision::Release(ReleaseReason::InForce | ReleaseReason::Removed)) => {
+                late::record_families(paths, &signals.stop).await;
                 return Ok(());
             }
+            Ok(_) => return Ok(()),
             Err(error) => error,
         };
         if *signals.stop.borrow() {
@@ -142,24 +146,26 @@ pub(crate) async fn repeat(
         };
         let woken = pause(paths, &inputs, bound, grown, &mut signals).await?;
         tracing::info!(dayone_woken = ?woken, "the pause is over");
-        if woken == Woken::Stopped {
+        if woken == PauseEnd::Stopped {
             pauses(paths, &error, "the service was stopped: `systemctl start` of it tries again");
             return Ok(());
         }
         extent = match woken {
-            Woken::Asked => Extent::Forgiving,
-            Woken::Time if is_hopeless(&error) => Extent::ProofAlone,
-            Woken::Network if is_more_than(known).await => Extent::Grown,
-            Woken::Time | Woken::Change | Woken::Network | Woken::Stopped => Extent::Whole,
+            PauseEnd::Asked => Extent::Forgiving,
+            PauseEnd::Time if is_hopeless(&error) => Extent::ProofAlone,
+            PauseEnd::Network if is_more_than(known).await => Extent::Grown,
+            PauseEnd::Time | PauseEnd::Change | PauseEnd::Network | PauseEnd::Stopped => {
+                Extent::Whole
+            }
         };
-        if matches!(woken, Woken::Change | Woken::Asked) {
+        if matches!(woken, PauseEnd::Change | PauseEnd::Asked) {
             failures = 0;
         }
         // A link that flaps rarely ends pauses by its return as well as one that does so at once.
         ended = match woken {
-            Woken::Network => ended + 1,
-            Woken::Change | Woken::Asked => 0,
-            Woken::Time | Woken::Stopped => ended,
+            PauseEnd::Network => ended + 1,
+            PauseEnd::Change | PauseEnd::Asked => 0,
+            PauseEnd::Time | PauseEnd::Stopped => ended,
         };
     }
 }
@@ -235,14 +241,14 @@ async fn pause(
     bound: Duration,
     grown: impl Future<Output = ()>,
     signals: &mut Signals,
-) -> Result<Woken, Error> {
+) -> Result<PauseEnd, Error> {
     tokio::select! {
         biased;
-        () = stopped(signals.stop.clone()) => Ok(Woken::Stopped),
-        () = signals.hangup() => Ok(Woken::Asked),
-        changed = inputs.changed(paths) => Ok(changed.map(|()| Woken::Change)?),
-        () = grown => Ok(Woken::Network),
-        () = tokio::time::sleep(bound) => Ok(Woken::Time),
+        () = stopped(signals.stop.clone()) => Ok(PauseEnd::Stopped),
+        () = signals.hangup() => Ok(PauseEnd::Asked),
+        changed = inputs.changed(paths) => Ok(changed.map(|()| PauseEnd::Change)?),
+        () = grown => Ok(PauseEnd::Network),
+        () = tokio::time::sleep(bound) => Ok(PauseEnd::Time),
     }
 }
 

@@ -93,7 +93,7 @@ fn end(paths: &Paths, file: &TrialFile, done: &Result<(), Error>) {
     let is_told = matches!(done, Err(Error::Trial(_)));
     let error = done.as_ref().err();
     let reason = error.map(reason);
-    let End { state, id, history, tone, text } = end_of(error);
+    let TrialEnd { state, id, history, tone, text } = end_of(error);
     file.update(|it| {
         it.state = state;
         it.reason.clone_from(&reason);
@@ -121,7 +121,7 @@ fn end(paths: &Paths, file: &TrialFile, done: &Result<(), Error>) {
     }
 }
 
-struct End {
+struct TrialEnd {
     state: State,
     id: &'static str,
     /// The word of the history, which has no line of a trial that changed nothing.
@@ -131,7 +131,7 @@ struct End {
     text: &'static str,
 }
 
-fn end_of(error: Option<&Error>) -> End {
+fn end_of(error: Option<&Error>) -> TrialEnd {
     let tone = if error.is_none() { Tone::Good } else { Tone::Bad };
     let (state, id, history, text) = match error.map(Error::exit) {
         None => (
@@ -159,7 +159,7 @@ fn end_of(error: Option<&Error>) -> End {
             "is not on trial, nothing was changed: ",
         ),
     };
-    End { state, id, history, tone, text }
+    TrialEnd { state, id, history, tone, text }
 }
 
 /// The cause, without the layers that every trial has.
