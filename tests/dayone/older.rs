@@ -6,8 +6,8 @@ use std::{net::Ipv4Addr, path::Path};
 
 use tests::{
     dayone::{
-        ADDRESS, ALTERNATIVE, APPLIED, ATTEMPT, DAY_ONE, Document, HOST_FILE, MAC, SOON, attempt,
-        bridge_outcome, mark, outcome, with_bridge, with_programs,
+        ADDRESS, ALTERNATIVE, APPLIED, ATTEMPT, DAY_ONE, Document, HOST_FILE, MAC, Mark, SOON,
+        attempt, bridge_outcome, kubelet_ran, mark, outcome, with_bridge, with_programs,
     },
     lab::{Case, Error, Inside, Lab, Nic, Node, Peer},
     program, skip,
@@ -121,4 +121,95 @@ fn an_automatic_bridge_is_made_by_each_version_after_the_other() -> Result<(), E
         }
         Ok(())
     })
+}
+
+/// What a cluster that runs would lose: br-ex as it is in the database, and its flows.
+fn bridge(inside: &Inside) -> Result<String, Error> {
+    inside.sh("ovs-vsctl get bridge br-ex _uuid; ovs-ofctl --no-stats dump-flows br-ex")
+}
+
+/// Exchanges the programs on a node that runs, with br-ex of a document or without one.
+fn exchanged_on_a_running_node(programs: [&Path; 2], document: Option<&str>) -> Result<(), Error> {
+    let lab = Lab::open()?;
+    let node = with_bridge(node(programs));
+    let node = match document {
+        Some(text) => node.file(HOST_FILE, text, 0o644),
+        None => node,
+    };
+    lab.run(node, &Peer::new(), |case| {
+        case.boot()?;
+        let inside = case.inside()?;
+        let ended = |mark: Option<&Mark>| match document {
+            Some(_) => outcome(&inside, mark),
+            None => bridge_outcome(&inside, mark),
+        };
+        let it = ended(None)?;
+        assert_eq!(it.exit, 0, "{}", it.text());
+        inside.wait_unit("kubelet.service", "active", SOON)?;
+        inside.sh("ovs-ofctl add-flow br-ex priority=7,ip,nw_dst=198.51.100.1,actions=drop")?;
+        let before = bridge(&inside)?;
+        assert!(before.contains("198.51.100.1"), "{before}");
+        let service = if document.is_some() { "dayone.service" } else { "dayone-bridge.service" };
+        for which in ["second", "first", "second"] {
+            install(&inside, which)?;
+            // What kubelet requires is asked again whether it starts: without its mark, configure-ovs would make br-ex anew.
+            inside.sh("systemctl reset-failed kubelet.service; systemctl restart kubelet.service")?;
+            inside.wait_unit("kubelet.service", "active", SOON)?;
+            assert_eq!(bridge(&inside)?, before, "{which}");
+            assert_eq!(inside.unit("ovs-configuration.service")?.exec_start, None, "{which}");
+            let start = mark(&inside)?;
+            inside
+                .sh(&format!("systemctl restart {service}; systemctl restart kubelet.service"))?;
+            let it = ended(Some(&start))?;
+            assert_eq!(it.exit, 0, "{}", it.text());
+            inside.wait_unit("kubelet.service", "active", SOON)?;
+            assert_eq!(bridge(&inside)?, before, "{which}");
+            assert_eq!(inside.unit("ovs-configuration.service")?.exec_start, None, "{which}");
+            assert!(case.peer().pings(ADDRESS, SOON)?);
+        }
+        Ok(())
+    })
+}
+
+#[tests::case]
+fn an_exchange_on_a_running_node_leaves_its_br_ex() -> Result<(), Error> {
+    let document = Document::new().text();
+    for programs in [[older(), program::dayone()], [program::dayone(), older()]] {
+        exchanged_on_a_running_node(programs, Some(&document))?;
+        exchanged_on_a_running_node(programs, None)?;
+    }
+    Ok(())
+}
+
+/// A boot that waits goes on waiting, and is decided by the other version.
+#[tests::case]
+fn an_exchange_in_the_middle_of_a_boot() -> Result<(), Error> {
+    let lab = Lab::open()?;
+    let good = Document::new().text();
+    let bad = good.replace("192.0.2.1\n    next-hop", "192.0.2.9\n    next-hop");
+    for programs in [[older(), program::dayone()], [program::dayone(), older()]] {
+        let node = with_bridge(node(programs)).file(HOST_FILE, &bad, 0o644);
+        lab.run(node, &Peer::new(), |case| {
+            case.power_on()?;
+            let inside = case.inside()?;
+            let it = outcome(&inside, None)?;
+            assert_ne!(it.exit, 0, "{}", it.text());
+            install(&inside, "second")?;
+            inside.sh(
+                "systemctl stop dayone.service; systemctl restart --no-block kubelet.service",
+            )?;
+            assert!(inside.read("/run/dayone/undecided")?.is_some());
+            inside.write(HOST_FILE, &good)?;
+            let start = mark(&inside)?;
+            inside.sh("systemctl start --no-block dayone.service")?;
+            assert!(!kubelet_ran(&inside)?);
+            let it = outcome(&inside, Some(&start))?;
+            assert_eq!(it.exit, 0, "{}", it.text());
+            inside.wait_unit("kubelet.service", "active", SOON)?;
+            assert_eq!(inside.unit("ovs-configuration.service")?.exec_start, None);
+            assert!(case.peer().pings(ADDRESS, SOON)?);
+            Ok(())
+        })?;
+    }
+    Ok(())
 }
