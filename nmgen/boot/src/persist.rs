@@ -8,18 +8,20 @@ pub(crate) mod digests;
 mod hand_over;
 mod keep;
 pub(crate) mod own;
+mod plan;
+mod refusal;
 pub(crate) mod release;
 mod supplicant;
 mod survivors;
 pub(crate) mod sysroot;
 mod system;
 use std::io;
-use std::path::Path;
 
 use nmgen_document::format::chain;
 
-use self::hand_over::{HandOver, Handed, contents};
+use self::hand_over::{HandOver, contents};
 use self::keep::keep;
+use self::plan::{Facts, Plan};
 use self::sysroot::Sysroot;
 use self::system::System;
 use crate::choose::listing::HostsDirectory;
@@ -31,7 +33,7 @@ use crate::root::{PERSISTED, Paths, STAGE};
 use crate::wait::cards::Cards;
 use crate::write::mark::Mark;
 use crate::write::others::Other;
-use crate::write::profiles::{forget, staged};
+use crate::write::profiles::{early_names, forget, staged};
 
 /// Copies profiles, host name and .link files into the file system at `/sysroot`, unless it has its
 /// own. Records the interfaces that the running system gets no profile for.
@@ -45,36 +47,37 @@ pub(crate) fn persist(paths: &Paths, log: &Log) -> Result<(), Fault> {
         without_document(paths, &line, log);
         return Ok(());
     }
-    let profiles = staged(paths)?;
+    let (staged, early) = (staged(paths)?, early_names(paths)?);
+    let files = contents(&staged.iter().collect::<Vec<_>>())?;
+    let mark = Mark::staged(paths)?;
     let cards = Cards::look(paths).map_err(|source| Fault::ReadCards { source })?.all;
-    let others = survivors::all(paths)?;
-    let (Handed { kept, is_given }, done) = match System::look(paths) {
+    let others = survivors::all(paths, &early)?;
+    // Where the running system gets no profile of the document's, what gave way to it is as before.
+    let back = |given: &[&Other]| survivors::wanted(&others, given, &cards);
+    let (back, kept, done) = match Sysroot::open(paths).and_then(System::look) {
         Ok(system) => {
-            let (others, cards) = (&others, &cards);
-            let (system, line, profiles) = (&system, &line, &profiles);
-            let parts = HandOver { paths, system, line, profiles, others, cards, log };
-            parts.run().unwrap_or_else(|fault| (Handed::default(), Err(fault)))
+            let (line, system, mark) = (&line, &system, &mark);
+            let plan = Plan::new(&Facts {
+                line,
+                system,
+                staged: &staged,
+                early: &early,
+                others: &others,
+                are_others_copied: survivors::are_copied(paths, line, &system.root),
+                cards: &cards,
+                mark,
+            });
+            let hand_over = HandOver { paths, line, system, plan: &plan, files: &files, mark, log };
+            let (kept, done) = hand_over.run();
+            (back(&plan.given), kept, done)
         }
-        Err(fault) => {
-            let kept = contents(profiles.iter())?;
-            let is_given = kept.iter().map(|file| file.name.clone()).collect();
-            (Handed { kept, is_given }, Err(fault))
-        }
+        Err(fault) => (back(&staged.iter().collect::<Vec<_>>()), files, Err(fault)),
     };
     // The full profiles, not those with the initramfs's bounds.
     if let Err(fault) = keep(paths, &kept) {
         log.say(Level::Error, &chain(&fault));
     }
-    // Where the running system gets no profile of the document's, what gave way to it is as before.
-    let is_given = |it: &&Other| {
-        it.path
-            .file_name()
-            .is_some_and(|it| is_given.iter().any(|name| **name == *it.to_string_lossy()))
-    };
-    let given: Vec<&Other> = profiles.iter().filter(is_given).collect();
-    let back = survivors::wanted(&others, &given, &cards);
-    let back: Vec<&Path> = back.iter().map(|it| it.path.as_path()).collect();
-    forget(paths, |other| back.contains(&other.path.as_path()))?;
+    forget(paths, |other| back.iter().any(|it| it.path == other.path))?;
     match done {
         Err(fault) if is_read_only(&fault) => {
             let text = "the root file system is read-only: the profiles last for this boot";

@@ -3,7 +3,7 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use nmgen_core::profile::Keyfile;
 
@@ -117,15 +117,16 @@ fn ifcfg(path: PathBuf) -> Option<Other> {
     Some(Other { path, keyfile })
 }
 
-/// Readable by others than root: NetworkManager ignores it.
-pub(crate) fn is_ignored(own: &Other) -> bool {
-    let is_in_etc = own.path.parent().is_some_and(|it| it.ends_with(Path::new(&ETC_PROFILES[1..])));
+/// True for a file that others than root may read: in `/etc`, NetworkManager ignores it.
+pub(crate) fn is_readable_for_others(own: &Other) -> bool {
     let mode = fs::metadata(&own.path).map(|it| it.permissions().mode());
-    is_in_etc && mode.is_ok_and(|mode| mode & 0o077 != 0)
+    mode.is_ok_and(|mode| mode & 0o077 != 0)
 }
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
     use crate::write::way_out::may_lead_out;
 

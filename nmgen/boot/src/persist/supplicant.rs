@@ -4,11 +4,9 @@
 //! (nm-device.c: `act_stage2_config` is not for assumed ones): a switch that asks the card again gets no answer and closes the
 //! port, and MACsec's keys expire. So the device is put back, and NetworkManager activates it anew, with a supplicant.
 
-use nmgen_core::node::Card;
-
+use super::plan::Facts;
 use super::release::Release;
-use crate::command_line::CommandLine;
-use crate::kernel_log::{Level, Log};
+use crate::kernel_log::Level;
 use crate::write::components::with_hit;
 use crate::write::given::Given;
 use crate::write::others::Other;
@@ -20,24 +18,24 @@ const SECTIONS: [&str; 2] = ["802-1x", "macsec"];
 /// root disk stays.
 pub(crate) fn releases(
     releases: &[Release],
-    line: &CommandLine,
+    facts: &Facts<'_>,
     profiles: &[&Other],
-    cards: &[Card],
-    log: &Log,
+    notes: &mut Vec<(Level, String)>,
 ) -> Vec<Release> {
     let needs_it =
         |it: &Other| SECTIONS.iter().any(|section| it.keyfile.section(section).is_some());
     let connected = with_hit(profiles, needs_it).into_iter();
-    let interfaces: Vec<String> =
-        connected.filter_map(|it| Given::of(it, cards).interface().map(str::to_owned)).collect();
-    if line.has_network_root || line.has_fcoe {
+    let interfaces: Vec<String> = connected
+        .filter_map(|it| Given::of(it, facts.cards).interface().map(str::to_owned))
+        .collect();
+    if facts.line.has_network_root || facts.line.has_fcoe {
         if !interfaces.is_empty() {
             let text = format!(
                 "{} stays as the initramfs has it, since the root disk is on the network: nothing authenticates it again before \
                  it is activated anew",
                 interfaces.join(", ")
             );
-            log.say(Level::Warning, &text);
+            notes.push((Level::Warning, text));
         }
         return Vec::new();
     }

@@ -11,11 +11,11 @@ use crate::command_line::CommandLine;
 use crate::fault::Fault;
 use crate::persist::own::IFCFG;
 use crate::persist::sysroot::Sysroot;
-use crate::root::{ETC_PROFILES, Paths, RUN_PROFILES};
+use crate::root::{Paths, RUN_PROFILES};
 use crate::write::components::with_hit;
 use crate::write::operators::is_for_same;
 use crate::write::others::{Other, files};
-use crate::write::profiles::{displaced_ones, early_names, listed};
+use crate::write::profiles::{displaced_ones, listed};
 
 const TEARDOWN: [&str; 2] =
     ["/usr/sbin/coreos-teardown-initramfs", "/usr/bin/coreos-teardown-initramfs"];
@@ -24,21 +24,20 @@ const LOOPBACK: &str = "lo";
 /// NetworkManager's file in ifcfg's directory, which the teardown passes over.
 const README: &str = "readme-ifcfg-rh.txt";
 
-/// True when coreos-teardown-initramfs would copy the initramfs's profiles, if nmgen had none.
-pub(crate) fn are_copied(paths: &Paths, line: &CommandLine) -> bool {
-    let has_it = TEARDOWN.iter().any(|path| paths.under(path).exists());
-    has_it && line.is_first_boot && !line.keeps_no_network
+/// True when coreos-teardown-initramfs would copy the initramfs's profiles to a running system without any: it is there, and nothing
+/// is in ifcfg's directory.
+pub(crate) fn are_copied(paths: &Paths, line: &CommandLine, root: &Sysroot) -> bool {
+    let is_readme = |path: &PathBuf| path.file_name().is_some_and(|name| name == README);
+    TEARDOWN.iter().any(|path| paths.under(path).exists())
+        && line.is_first_boot
+        && !line.keeps_no_network
+        && root.place(IFCFG).is_ok_and(|it| files(&it).is_ok_and(|it| it.iter().all(is_readme)))
 }
 
-/// The initramfs's profiles without nmgen's: those that stayed, and those that gave way to nmgen's.
-pub(crate) fn all(paths: &Paths) -> Result<Vec<Other>, Fault> {
-    let ours = early_names(paths)?;
-    let is_ours = |other: &Other| {
-        let name = other.path.file_name().unwrap_or_default().to_string_lossy();
-        ours.iter().any(|it| *it == name)
-    };
+/// The initramfs's profiles without nmgen's (`ours`): those that stayed, and those that gave way to nmgen's.
+pub(crate) fn all(paths: &Paths, ours: &[String]) -> Result<Vec<Other>, Fault> {
     let mut others = listed(paths.under(RUN_PROFILES))?;
-    others.retain(|other| !is_ours(other));
+    others.retain(|other| !ours.contains(&other.file_name()));
     others.extend(displaced_ones(paths)?);
     Ok(others)
 }
@@ -70,19 +69,4 @@ fn is_in_the_way(given: &Other, other: &Other, cards: &[Card]) -> bool {
         return given.path.file_name() == other.path.file_name();
     }
     is_for_same(given, other, cards)
-}
-
-/// True when nothing in the running system keeps coreos-teardown-initramfs from copying: neither a profile, but for remains of a
-/// hand-over that a power cut ended (`is_ours`), nor any file in ifcfg's directory.
-pub(crate) fn has_no_network(
-    root: &Sysroot,
-    own: &[Other],
-    is_ours: impl Fn(&Other) -> bool,
-) -> bool {
-    let (Ok(directory), Ok(ifcfg)) = (root.place(ETC_PROFILES), root.place(IFCFG)) else {
-        return false;
-    };
-    let is_own = |own: &Other| own.path.parent() == Some(&directory) && !is_ours(own);
-    let is_readme = |path: &PathBuf| path.file_name().is_some_and(|name| name == README);
-    !own.iter().any(is_own) && files(&ifcfg).is_ok_and(|it| it.iter().all(is_readme))
 }

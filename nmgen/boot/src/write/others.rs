@@ -109,6 +109,11 @@ impl Other {
         self.keyfile.sections.iter().find_map(|section| section.get("parent"))
     }
 
+    /// Its file's name.
+    pub(crate) fn file_name(&self) -> String {
+        self.path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+    }
+
     /// Its name in messages.
     pub(crate) fn name(&self) -> String {
         let stem = self.path.file_stem().unwrap_or_default().to_string_lossy();

@@ -151,8 +151,7 @@ pub(crate) fn without_profile<'c>(
 pub(crate) fn copy(profile: &Other) -> Result<File, Fault> {
     let path = profile.path.clone();
     let content = files::read(&path).map_err(|source| Fault::ReadFile { path, source })?;
-    let name = profile.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    Ok(File { directories: Vec::new(), name, content })
+    Ok(File { directories: Vec::new(), name: profile.file_name(), content })
 }
 
 /// Removes the files of an earlier run of the first step, and puts those of others back that gave way to them, as far as
@@ -301,8 +300,7 @@ fn displaced(
             return true;
         }
         // A file of the same name is written over.
-        let name = other.path.file_name().map(|name| name.to_string_lossy());
-        if name.is_some_and(|name| ours.iter().any(|known| *known == name)) {
+        if ours.contains(&other.file_name()) {
             return true;
         }
         // NetworkManager loads one of two profiles with one uuid.
