@@ -187,6 +187,8 @@ fn lines_of_two_bonds_share_no_bus_nor_any_other_stretch() {
         - {name: up, type: mac-vlan, mac-vlan: {base-iface: e0, mode: bridge}}\n";
     let svg = drawn("a.yml", &document, &[]);
     assert!(shared(&svg).is_empty(), "{:?}", shared(&svg));
+    // Each bridge has a line to one bond, and names the other.
+    assert_eq!(words(&svg).iter().filter(|word| **word == "on bond1").count(), 4, "{svg}");
 }
 
 fn numbers(text: &str, keys: [&str; 4]) -> [f64; 4] {
@@ -264,6 +266,8 @@ fn the_title_names_every_host_once() {
     let title = svg.split_once("<title>").unwrap().1.split_once("</title>").unwrap().0;
     let hosts = (0..7).map(|host| format!("worker-{host}")).collect::<Vec<_>>().join(", ");
     assert_eq!(title.trim(), format!("Network of {hosts}"));
+    // Equal hosts are one picture, in both stages.
+    assert_eq!(svg.matches("class=\"title\"").count(), 2);
 }
 
 #[tests::case]
@@ -296,7 +300,8 @@ fn interfaces_in_a_circle_and_a_thousand_of_them_are_drawn() {
     let circle = "interfaces:\n- {name: a, type: vlan, vlan: {base-iface: b, id: 1}}\n\
         - {name: b, type: vlan, vlan: {base-iface: a, id: 1}}\n";
     fs::write(place.path().join("a.yml"), circle).unwrap();
-    assert_eq!(words(&svg(place.path(), &["a.yml"])), ["a.yml", "a", "vlan 1", "b", "vlan 1"]);
+    let words_of = svg(place.path(), &["a.yml"]);
+    assert_eq!(words(&words_of), ["a.yml", "a", "vlan 1", "b", "vlan 1", "on a"]);
     let many: String = (0..1_000)
         .map(|id| format!("- {{name: e.{id}, type: vlan, vlan: {{base-iface: e, id: {id}}}}}\n"))
         .collect();

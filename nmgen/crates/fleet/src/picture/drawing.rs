@@ -4,10 +4,10 @@ use std::collections::HashSet;
 
 use nmgen_document::format::printable;
 use svg::Document;
-use svg::node::element::{Group, Path, Rectangle, Style, Text, Title};
+use svg::node::element::{Group, Path, Rectangle as Shape, Style, Text, Title};
 
-use super::brick::{Brick, Stack};
-use super::layout::{self, Box, CHARACTER, LINE, Layout, PADDING, PAGE, Size, Way, layout};
+use super::layout::{self, CHARACTER, LINE, Layout, PADDING, PAGE, Rectangle, Size, Way, layout};
+use super::stack::{Brick, Stack};
 
 /// Around the picture, between two stages, and between two hosts.
 const MARGIN: f64 = 24.0;
@@ -16,6 +16,8 @@ const BELOW: f64 = 58.0;
 const BORDER: f64 = 1.5;
 /// The height of a title.
 const TITLE: f64 = 26.0;
+/// The names of equal hosts in a line.
+const NAMES: usize = 6;
 
 /// One row of stacks a host, one below the other.
 pub(super) fn svg(rows: &[Vec<Stack>], style: Option<&str>) -> String {
@@ -27,7 +29,9 @@ pub(super) fn svg(rows: &[Vec<Stack>], style: Option<&str>) -> String {
         (top, right) = (top + size.height + BELOW, right.max(size.width));
     }
     let (width, height) = (right + MARGIN, (top - BELOW + MARGIN).max(MARGIN));
-    let mut names: Vec<&str> = rows.iter().flatten().map(|stack| stack.title.as_str()).collect();
+    let stacks = rows.iter().flatten();
+    let names = stacks.flat_map(|stack| [&stack.title].into_iter().chain(&stack.others));
+    let mut names: Vec<&str> = names.map(String::as_str).collect();
     let mut known = HashSet::new();
     names.retain(|name| known.insert(*name));
     let mut document = Document::new()
@@ -39,63 +43,54 @@ pub(super) fn svg(rows: &[Vec<Stack>], style: Option<&str>) -> String {
     if let Some(style) = style {
         document = document.add(Style::new(style));
     }
-    document =
-        document.add(rectangle("page", Box { left: 0.0, bottom: 0.0, width, height }, height));
+    document = document.add(rectangle(
+        "page",
+        Rectangle { left: 0.0, bottom: 0.0, width, height },
+        height,
+    ));
     for group in groups {
         document = document.add(group);
     }
     format!("{document}\n")
 }
 
+/// Two stages that are wider together are narrowed, or one below the other.
+const BESIDE: f64 = 1.25 * PAGE;
+
 /// The stages of a host with their lowest rows on one line, or one below the other; also their right border and height.
 fn stacks(stacks: &[Stack], top: f64) -> (Group, Size) {
-    let mut layouts = layouts(stacks, PAGE);
-    if width(stacks, &layouts) > BESIDE {
-        let narrow = self::layouts(stacks, (BESIDE - BETWEEN) / 2.0);
-        if width(stacks, &narrow) <= BESIDE {
-            layouts = narrow;
-        }
-    }
-    let size = |(stack, layout): (&Stack, &Layout)| Size {
-        width: title_width(stack).max(layout.size.width),
-        height: header(stack) + layout.size.height,
+    let heads: Vec<Head> = stacks.iter().map(Head::of).collect();
+    let layouts = |page: f64| -> Vec<Layout> {
+        let stages = stacks.iter().enumerate();
+        stages.map(|(position, stack)| layout(&stack.bricks, position > 0, page)).collect()
     };
-    let sizes: Vec<Size> = stacks.iter().zip(&layouts).map(size).collect();
-    let is_beside = width(stacks, &layouts) <= BESIDE;
-    let headers = stacks.iter().map(header).fold(0.0, f64::max);
-    let tallest = layouts.iter().map(|it| it.size.height).fold(0.0, f64::max);
+    let width = |(head, layout): (&Head, &Layout)| head.size.width.max(layout.size.width);
+    let is_beside = |layouts: &Vec<Layout>| {
+        let widths = heads.iter().zip(layouts).map(width);
+        widths.sum::<f64>() + BETWEEN * stacks.len().saturating_sub(1) as f64 <= BESIDE
+    };
+    let beside = [PAGE, (BESIDE - BETWEEN) / 2.0].map(layouts).into_iter().find(is_beside);
+    let is_beside = beside.is_some();
+    let layouts = beside.unwrap_or_else(|| layouts(PAGE));
+    let tallest = |heights: &mut dyn Iterator<Item = f64>| heights.fold(0.0, f64::max);
+    let shared = tallest(&mut heads.iter().map(|head| head.size.height))
+        + tallest(&mut layouts.iter().map(|layout| layout.size.height));
     let (mut group, mut left, mut y) = (Group::new(), MARGIN, top);
-    let mut whole = Size { width: 0.0, height: 0.0 };
-    for (position, (stack, layout)) in stacks.iter().zip(&layouts).enumerate() {
-        let height = if is_beside { headers + tallest } else { sizes[position].height };
+    let mut whole = Size::default();
+    for (position, ((stack, head), layout)) in stacks.iter().zip(&heads).zip(&layouts).enumerate() {
+        let height = if is_beside { shared } else { head.size.height + layout.size.height };
         let place = Place { left, bottom: y + height, is_later: position > 0 };
-        group = head(group, stack, left, y);
+        group = head.drawn(group, left, y);
         group = self::stack(group, stack, layout, place);
-        whole.width = whole.width.max(left + sizes[position].width);
+        let width = width((head, layout));
+        whole.width = whole.width.max(left + width);
         whole.height = y + height - top;
         match is_beside {
-            true => left += sizes[position].width + BETWEEN,
+            true => left += width + BETWEEN,
             false => y += height + BELOW,
         }
     }
     (group, whole)
-}
-
-/// Two stages that are wider together are narrowed, or one below the other.
-const BESIDE: f64 = 1.25 * PAGE;
-
-fn layouts(stacks: &[Stack], page: f64) -> Vec<Layout> {
-    let stages = stacks.iter().enumerate();
-    stages.map(|(position, stack)| layout(&stack.bricks, position > 0, page)).collect()
-}
-
-/// Two stages side by side; one has no other beside it.
-fn width(stacks: &[Stack], layouts: &[Layout]) -> f64 {
-    let width = |(stack, layout): (&Stack, &Layout)| title_width(stack).max(layout.size.width);
-    match stacks.len() {
-        0 | 1 => 0.0,
-        _ => stacks.iter().zip(layouts).map(width).map(|it| it + BETWEEN).sum::<f64>() - BETWEEN,
-    }
 }
 
 /// A stack's left border and bottom, from the picture's top.
@@ -107,13 +102,40 @@ struct Place {
 }
 
 impl Place {
-    fn of(self, it: Box) -> Box {
-        Box { left: self.left + it.left, ..it }
+    fn of(self, it: Rectangle) -> Rectangle {
+        Rectangle { left: self.left + it.left, ..it }
     }
 }
 
-fn header(stack: &Stack) -> f64 {
-    TITLE + LINE * (stack.rest.len() + usize::from(stack.stage.is_some())) as f64 + PADDING
+/// The lines above a stack, each with its class.
+struct Head {
+    lines: Vec<(&'static str, String)>,
+    size: Size,
+}
+
+impl Head {
+    fn of(stack: &Stack) -> Self {
+        let mut lines = vec![("title", stack.title.clone())];
+        let names = stack.others.chunks(NAMES).map(|names| ("rest", names.join(", ")));
+        lines.extend(names);
+        lines.extend(stack.stage.map(|stage| ("stage", stage.to_owned())));
+        lines.extend(stack.rest.iter().map(|line| ("rest", line.clone())));
+        let width = |(class, line): &(&str, String)| {
+            let scale = if *class == "title" { 1.25 } else { 1.0 };
+            line.chars().count() as f64 * CHARACTER * scale
+        };
+        let height = TITLE + LINE * (lines.len() - 1) as f64 + PADDING;
+        let width = lines.iter().map(width).fold(0.0, f64::max);
+        Self { lines, size: Size { width, height } }
+    }
+
+    fn drawn(&self, mut group: Group, left: f64, top: f64) -> Group {
+        for (at, (class, line)) in self.lines.iter().enumerate() {
+            let y = if at == 0 { LINE } else { TITLE + LINE * at as f64 - PADDING / 2.0 };
+            group = group.add(text(class, line, left, top + y));
+        }
+        group
+    }
 }
 
 /// Lines are over frames, and bricks over lines.
@@ -128,8 +150,8 @@ fn stack(mut group: Group, stack: &Stack, layout: &Layout, place: Place) -> Grou
             group = group.add(Path::new().set("class", class).set("d", way.as_str()));
         }
     }
-    for (brick, it) in stack.bricks.iter().zip(&layout.boxes) {
-        group = group.add(self::brick(brick, place.of(*it), place));
+    for (index, it) in &layout.bricks {
+        group = group.add(brick(&stack.bricks[*index], place.of(*it), place));
     }
     group
 }
@@ -143,28 +165,8 @@ fn way(way: &Way, place: Place) -> String {
     }
 }
 
-fn title_width(stack: &Stack) -> f64 {
-    let title = stack.title.chars().count() as f64 * CHARACTER * 1.25;
-    let rest = stack.rest.iter().map(|line| line.chars().count() as f64 * CHARACTER);
-    rest.fold(title, f64::max)
-}
-
-fn head(group: Group, stack: &Stack, left: f64, top: f64) -> Group {
-    let mut group = group.add(text("title", &stack.title, left, top + LINE));
-    let mut y = top + TITLE;
-    if let Some(stage) = stack.stage {
-        group = group.add(text("stage", stage, left, y + LINE - PADDING / 2.0));
-        y += LINE;
-    }
-    for line in &stack.rest {
-        group = group.add(text("rest", line, left, y + LINE - PADDING / 2.0));
-        y += LINE;
-    }
-    group
-}
-
 /// Addresses and routes above, name and type below.
-fn brick(brick: &Brick, it: Box, place: Place) -> Group {
+fn brick(brick: &Brick, it: Rectangle, place: Place) -> Group {
     let class = match (brick.mark, brick.is_ghost) {
         (Some(mark), _) => mark.word(),
         (None, true) => "ghost",
@@ -177,7 +179,7 @@ fn brick(brick: &Brick, it: Box, place: Place) -> Group {
     if !brick.details.is_empty() {
         let height = LINE * brick.details.len() as f64 + PADDING;
         // Within the brick's border.
-        let inner = Box {
+        let inner = Rectangle {
             left: x + BORDER,
             bottom: it.bottom + it.height - BORDER - height,
             width: it.width - 2.0 * BORDER,
@@ -204,8 +206,8 @@ fn brick(brick: &Brick, it: Box, place: Place) -> Group {
     group
 }
 
-fn rectangle(class: &str, it: Box, bottom: f64) -> Rectangle {
-    let rectangle = Rectangle::new().set("class", class).set("x", it.left);
+fn rectangle(class: &str, it: Rectangle, bottom: f64) -> Shape {
+    let rectangle = Shape::new().set("class", class).set("x", it.left);
     let rectangle = rectangle.set("y", bottom - it.bottom - it.height);
     rectangle.set("width", it.width).set("height", it.height)
 }

@@ -5,16 +5,50 @@ use std::collections::HashMap;
 use nmgen_core::show;
 use nmgen_core::source::{Host, Stage};
 
-use super::Row;
-use super::brick::{Brick, Mark, Stack};
+use super::drawing;
+use super::stack::{Brick, Detail, Mark, Stack};
 
 const EARLY: &str = "in the initramfs";
 const NODE: &str = "on the running node";
 const BEFORE: &str = "before";
 const AFTER: &str = "after";
 
-/// One row a host: its document, or both stages.
-pub(super) fn stages(hosts: &[Host]) -> Vec<Row<'_>> {
+/// A host of a picture, with both of its stages if the sources have them.
+pub(crate) struct Row<'h> {
+    /// Its descriptions: one, or the early and the later one.
+    pub(crate) hosts: Vec<&'h Host>,
+    /// None of a host without a document.
+    pub(super) stacks: Vec<Stack>,
+}
+
+impl Row<'_> {
+    pub(crate) fn has_picture(&self) -> bool {
+        !self.stacks.is_empty()
+    }
+
+    /// The picture without its style, which a page has once.
+    pub(crate) fn svg(&self) -> String {
+        drawing::svg(std::slice::from_ref(&self.stacks), None)
+    }
+
+    /// All words of the picture.
+    pub(crate) fn words(&self) -> impl Iterator<Item = &str> {
+        self.stacks.iter().flat_map(|stack| {
+            let rest = stack.rest.iter().map(String::as_str);
+            rest.chain(stack.bricks.iter().flat_map(Brick::words))
+        })
+    }
+
+    /// The interfaces' addresses, the later stage's first.
+    pub(crate) fn addresses(&self) -> impl Iterator<Item = &str> {
+        let bricks = self.stacks.iter().rev().flat_map(|stack| &stack.bricks);
+        let details = bricks.flat_map(|brick| &brick.details);
+        details.map(|detail| &*detail.text).filter(|text| text.contains('/') && !text.contains(' '))
+    }
+}
+
+/// One row a host, those without a document too: its document, or both stages.
+pub(crate) fn rows(hosts: &[Host]) -> Vec<Row<'_>> {
     let mut early: HashMap<Key<'_>, &Host> = HashMap::new();
     let mut later: HashMap<Key<'_>, &Host> = HashMap::new();
     for host in hosts.iter().filter(|host| host.document().is_some() && host.policy.is_none()) {
@@ -47,7 +81,7 @@ fn key(host: &Host) -> Key<'_> {
 }
 
 /// Two states of a host side by side, or the one that there is.
-pub(super) fn change<'h>(before: Option<&'h Host>, after: Option<&'h Host>) -> Row<'h> {
+pub(crate) fn change<'h>(before: Option<&'h Host>, after: Option<&'h Host>) -> Row<'h> {
     let (mut old, mut new) = (before.and_then(stack), after.and_then(stack));
     if let (Some(old), Some(new)) = (&mut old, &mut new) {
         (old.stage, new.stage) = (Some(BEFORE), Some(AFTER));
@@ -77,33 +111,20 @@ fn pair(early: Option<Stack>, later: Option<Stack>) -> Option<Vec<Stack>> {
 
 /// Marks addresses and routes that another interface has then, on both sides.
 fn mark_moved(early: &mut Stack, later: &mut Stack) {
-    for (upper, line, to) in mark(&mut early.bricks, &mut later.bricks) {
-        if let Some(detail) = early.bricks[upper].details.get_mut(line) {
-            detail.other = Some(to);
-        }
-    }
-}
-
-/// Marks the later stage's addresses and routes that were another interface's; returns where each was, and its new interface.
-fn mark(early: &mut [Brick], later: &mut [Brick]) -> Vec<(usize, usize, String)> {
-    let mut moved = Vec::new();
-    for brick in later {
+    for brick in &mut later.bricks {
         for detail in &mut brick.details {
-            let places = early.iter().enumerate().flat_map(|(index, other)| {
-                let lines = other.details.iter().enumerate();
-                lines
-                    .filter(|(_, line)| is_same(&line.text, &detail.text))
-                    .map(move |(at, _)| (index, at))
-            });
-            let places: Vec<(usize, usize)> = places.collect();
-            let stays = places.iter().any(|(index, _)| early[*index].name == brick.name);
-            if let (Some((index, line)), false) = (places.first(), stays) {
-                detail.other = Some(early[*index].name.clone());
-                moved.push((*index, *line, brick.name.clone()));
+            let is_its = |line: &Detail| is_same(&line.text, &detail.text);
+            let has_it = |other: &Brick| other.details.iter().any(is_its);
+            if early.bricks.iter().any(|it| it.name == brick.name && has_it(it)) {
+                continue;
             }
+            let Some(other) = early.bricks.iter_mut().find(|it| has_it(it)) else { continue };
+            if let Some(line) = other.details.iter_mut().find(|line| is_its(line)) {
+                line.other = Some(brick.name.clone());
+            }
+            detail.other = Some(other.name.clone());
         }
     }
-    moved
 }
 
 /// A route may get a metric on its way.

@@ -1,4 +1,4 @@
-//! The interfaces of a document and what stands on what.
+//! The interfaces of a document, what stands on what, and what of it is a frame or a line.
 
 use std::collections::{HashMap, HashSet};
 
@@ -12,6 +12,8 @@ use nmgen_document::{Document, Node};
 pub(super) struct Stack {
     /// The host's name, or the file's.
     pub(super) title: String,
+    /// The names of others that are like it.
+    pub(super) others: Vec<String>,
     /// The stage, if another one is beside it.
     pub(super) stage: Option<&'static str>,
     /// Parts that belong to no interface: host name, name servers, further routes.
@@ -20,6 +22,7 @@ pub(super) struct Stack {
 }
 
 /// An interface.
+#[derive(PartialEq)]
 pub(super) struct Brick {
     pub(super) name: String,
     /// NMState's name of the type.
@@ -28,10 +31,12 @@ pub(super) struct Brick {
     pub(super) properties: Vec<String>,
     /// Addresses and routes.
     pub(super) details: Vec<Detail>,
-    /// The indices of the bricks that it stands on.
+    /// The numbers of the bricks that it stands on.
     pub(super) below: Vec<usize>,
-    /// Its own ports among them.
-    pub(super) ports: Vec<usize>,
+    /// The controller that it is in a frame with.
+    pub(super) frame: Option<usize>,
+    /// The brick that a line leads down to; another one below it is a property.
+    pub(super) base: Option<usize>,
     /// The document refers to it, and does not declare it.
     pub(super) is_ghost: bool,
     /// Its difference from the other stage, or from the other state.
@@ -68,6 +73,7 @@ impl Brick {
 }
 
 /// An address or a route.
+#[derive(PartialEq)]
 pub(super) struct Detail {
     pub(super) text: String,
     /// The interface that has it in the other stage.
@@ -87,13 +93,20 @@ impl Stack {
         let nodes = interface::all(root);
         let routes = Routes::of(root);
         let mut bricks: Vec<Brick> = nodes.iter().map(|node| brick(node, &routes)).collect();
-        connect(nodes, &mut bricks);
+        let ports = connect(nodes, &mut bricks);
+        give_frames(&ports, &mut bricks);
+        give_bases(&mut bricks);
         let names: HashSet<_> = nodes.iter().filter_map(|node| node.text_at("name")).collect();
         let named = |name: &str| names.contains(name);
         let mut rest = label::host(root);
         rest.extend(label::other_routes(root, named));
         let rest = rest.iter().map(|line| fit(line)).collect();
-        Self { title: fit(title), stage: None, rest, bricks }
+        Self { title: fit(title), others: Vec::new(), stage: None, rest, bricks }
+    }
+
+    /// True when nothing but the names of the two differs.
+    pub(super) fn is_like(&self, other: &Self) -> bool {
+        (self.stage, &self.rest, &self.bricks) == (other.stage, &other.rest, &other.bricks)
     }
 }
 
@@ -105,14 +118,16 @@ fn brick(node: &Node<'_>, routes: &Routes<'_>) -> Brick {
         properties: label::properties(node).iter().map(|text| fit(text)).collect(),
         details: label::details(node, routes).iter().map(detail).collect(),
         below: Vec::new(),
-        ports: Vec::new(),
+        frame: None,
+        base: None,
         is_ghost: false,
         mark: None,
     }
 }
 
-/// Fills in what stands on what. An ovs-interface stands on the bridge that lists it.
-fn connect(nodes: &[Node<'_>], bricks: &mut Vec<Brick>) {
+/// Fills in what stands on what; returns the controllers with their ports. An ovs-interface stands on the bridge that lists it.
+fn connect(nodes: &[Node<'_>], bricks: &mut Vec<Brick>) -> Vec<(usize, usize)> {
+    let mut ports = Vec::new();
     let is_bridge = |node: &Node<'_>| node.text_at("type") == Some("ovs-bridge");
     let mut by_name: HashMap<&str, usize> = HashMap::new();
     for (index, node) in nodes.iter().enumerate().filter(|(_, node)| !is_bridge(node)) {
@@ -132,13 +147,62 @@ fn connect(nodes: &[Node<'_>], bricks: &mut Vec<Brick>) {
             });
             let stands_on_it = is_bridge(node) && bricks[other].kind == "ovs-interface";
             let (upper, lower) = if stands_on_it { (other, index) } else { (index, other) };
-            let upper = &mut bricks[upper];
-            if upper.below.contains(&lower) {
+            let below = &mut bricks[upper].below;
+            if below.contains(&lower) {
                 continue;
             }
-            upper.below.push(lower);
+            below.push(lower);
             if reference.role == Role::Port && !stands_on_it {
-                upper.ports.push(lower);
+                ports.push((upper, lower));
+            }
+        }
+    }
+    ports
+}
+
+/// Frames within frames; real ones have two (a bridge, a bond, its ports).
+const MAX_NEST: usize = 4;
+/// Interfaces on each other, each with a line; real ones are fewer.
+const MAX_HEIGHT: usize = 12;
+
+/// Gives a port that nothing else stands on a frame with its controller.
+fn give_frames(ports: &[(usize, usize)], bricks: &mut [Brick]) {
+    let mut uppers = vec![0; bricks.len()];
+    bricks.iter().flat_map(|brick| &brick.below).for_each(|lower| uppers[*lower] += 1);
+    for &(controller, port) in ports.iter().filter(|(_, port)| uppers[*port] == 1) {
+        bricks[port].frame = Some(controller);
+    }
+    // In a circle there is no outermost frame.
+    let is_deep = |index: &usize| {
+        let outwards = std::iter::successors(Some(*index), |inner| bricks[*inner].frame);
+        outwards.take(MAX_NEST + 2).count() > MAX_NEST + 1
+    };
+    let deep: Vec<usize> = (0..bricks.len()).filter(is_deep).collect();
+    deep.into_iter().for_each(|index| bricks[index].frame = None);
+}
+
+/// The outermost brick whose frame this one is in.
+pub(super) fn outermost(bricks: &[Brick], index: usize) -> usize {
+    bricks[index].frame.map_or(index, |controller| outermost(bricks, controller))
+}
+
+/// Gives each outermost frame one base, below one of its bricks, and names all others.
+fn give_bases(bricks: &mut [Brick]) {
+    let mut bases: Vec<Option<usize>> = vec![None; bricks.len()];
+    for index in 0..bricks.len() {
+        for lower in bricks[index].below.clone() {
+            if bricks[lower].frame == Some(index) {
+                continue;
+            }
+            let (frame, base) = (outermost(bricks, index), outermost(bricks, lower));
+            let mut downwards = std::iter::successors(Some(base), |upper| bases[*upper]);
+            let is_circle = downwards.clone().any(|it| it == frame);
+            if bases[frame].is_none() && !is_circle && downwards.nth(MAX_HEIGHT).is_none() {
+                bases[frame] = Some(base);
+                bricks[index].base = Some(lower);
+            } else {
+                let name = format!("on {}", bricks[lower].name);
+                bricks[index].properties.push(name);
             }
         }
     }
@@ -151,7 +215,8 @@ fn ghost(name: &str) -> Brick {
         properties: vec!["not in this document".to_owned()],
         details: Vec::new(),
         below: Vec::new(),
-        ports: Vec::new(),
+        frame: None,
+        base: None,
         is_ghost: true,
         mark: None,
     }
