@@ -153,7 +153,8 @@ fn exchanged_on_a_running_node(programs: [&Path; 2], document: Option<&str>) -> 
         for which in ["second", "first", "second"] {
             install(&inside, which)?;
             // What kubelet requires is asked again whether it starts: without its mark, configure-ovs would make br-ex anew.
-            inside.sh("systemctl reset-failed kubelet.service; systemctl restart kubelet.service")?;
+            inside
+                .sh("systemctl reset-failed kubelet.service; systemctl restart kubelet.service")?;
             inside.wait_unit("kubelet.service", "active", SOON)?;
             assert_eq!(bridge(&inside)?, before, "{which}");
             assert_eq!(inside.unit("ovs-configuration.service")?.exec_start, None, "{which}");
