@@ -42,9 +42,10 @@ async fn carry_out(paths: &Paths, run: &mut Result<Run<'_>, Error>) -> Result<()
             let account = file.clone();
             run.progress =
                 Progress::new(move |phase, _| account.update(|it| it.phase = Some(phase)));
-            match state {
-                State::Asked => Box::pin(apply(run, &file)).await,
-                _ => Box::pin(undo(run)).await,
+            if state == State::Asked {
+                Box::pin(apply(run, &file)).await
+            } else {
+                Box::pin(undo(run)).await
             }
         }
         Err(_) if state == State::Asked => Err(TrialError::NoTurn.into()),
