@@ -7,11 +7,9 @@ use super::{
     decision::{
         AttemptEnd, BootFacts,
         Decision::{self, Hold, Release},
-        HoldReason, ReleaseReason, decide,
+        Fallback, HoldReason, ReleaseReason, decide,
     },
-    document,
-    fall_back::Fallback,
-    fault_of, marks, no_bridge, peers, refused,
+    document, fault_of, marks, no_bridge, peers, refused,
 };
 use crate::{
     error::Error,

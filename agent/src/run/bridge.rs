@@ -6,8 +6,7 @@ use nmgen::chain;
 
 use super::{
     Run,
-    decision::{AttemptEnd, Decision, HoldReason},
-    fall_back::Fallback,
+    decision::{AttemptEnd, Decision, Fallback, HoldReason},
     last_good::removed,
     marks, peers, recover, refused,
     signals::stoppable,

@@ -1,6 +1,6 @@
 //! The decision about the boot, at the end of an attempt: a pure function of the facts.
 
-use super::{AttemptKind, Caller, fall_back::Fallback, fault_of};
+use super::{AttemptKind, Caller, fault_of};
 use crate::{
     error::Error,
     settings::OnFailure,
@@ -65,6 +65,30 @@ pub(super) enum AttemptEnd {
         error: Error,
         fallback: Fallback,
     },
+}
+
+/// The network that carries the node after a failure.
+pub(super) enum Fallback {
+    /// None is known.
+    None,
+    /// The last good configuration is not in force, or the node is unreachable; the reason.
+    Lost(String),
+    /// The last good configuration is in force, and the node is reachable; the way there.
+    LastGood(String),
+    /// br-ex of a removed document stays: the automatic one cannot take its place.
+    RemovedDocument,
+    /// configure-ovs makes br-ex.
+    ConfigureOvs,
+}
+
+impl Fallback {
+    /// Returns how the last good configuration stands.
+    pub(super) fn last_good(&self) -> Option<&str> {
+        match self {
+            Self::Lost(text) | Self::LastGood(text) => Some(text),
+            Self::None | Self::RemovedDocument | Self::ConfigureOvs => None,
+        }
+    }
 }
 
 /// Everything that the decision depends on.

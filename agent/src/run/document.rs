@@ -6,8 +6,8 @@ use nmgen::chain;
 
 use super::{
     Extent, Run,
-    decision::{AttemptEnd, Decision, HoldReason},
-    fall_back::{Fallback, fall_back},
+    decision::{AttemptEnd, Decision, Fallback, HoldReason},
+    fall_back::fall_back,
     fault_of,
     in_force::{forget_failures, record_replaced_cards, skip_if_in_force},
     last_good::{previous, removed, resolve_again},

@@ -5,7 +5,7 @@ use tokio::time::{Instant, timeout_at};
 
 use super::{
     Extent, Run,
-    decision::AttemptEnd,
+    decision::{AttemptEnd, Fallback},
     last_good::{self, applied, last_good, last_good_state},
     proof,
 };
@@ -22,30 +22,6 @@ use crate::{
     status::{Success, phase::Phase},
     transaction::Probed,
 };
-
-/// The network that carries the node after a failure.
-pub(super) enum Fallback {
-    /// None is known.
-    None,
-    /// The last good configuration is not in force, or the node is unreachable; the reason.
-    Lost(String),
-    /// The last good configuration is in force, and the node is reachable; the way there.
-    LastGood(String),
-    /// br-ex of a removed document stays: the automatic one cannot take its place.
-    RemovedDocument,
-    /// configure-ovs makes br-ex.
-    ConfigureOvs,
-}
-
-impl Fallback {
-    /// How the last good configuration stands.
-    pub(super) fn last_good(&self) -> Option<&str> {
-        match self {
-            Self::Lost(text) | Self::LastGood(text) => Some(text),
-            Self::None | Self::RemovedDocument | Self::ConfigureOvs => None,
-        }
-    }
-}
 
 /// Falls back after `error`. The document may be in force by now all the same.
 pub(super) async fn fall_back(run: &Run<'_>, error: Error, extent: Extent) -> AttemptEnd {

@@ -24,8 +24,8 @@ const LOOPBACK: &str = "lo";
 /// NetworkManager's file in ifcfg's directory, which the teardown passes over.
 const README: &str = "readme-ifcfg-rh.txt";
 
-/// True when coreos-teardown-initramfs would copy the initramfs's profiles to a running system without any: it is there, and nothing
-/// is in ifcfg's directory.
+/// Returns whether coreos-teardown-initramfs would copy the initramfs's profiles to a running system without any: it is there, and
+/// nothing is in ifcfg's directory.
 pub(crate) fn are_copied(paths: &Paths, line: &CommandLine, root: &Sysroot) -> bool {
     let is_readme = |path: &PathBuf| path.file_name().is_some_and(|name| name == README);
     TEARDOWN.iter().any(|path| paths.under(path).exists())

@@ -1,4 +1,4 @@
-//! Places for bricks, by one rule: a controller is above its own ports in a frame with them, and what stands on an interface is in a
+//! Places for bricks, by one rule: a controller is above its own ports in a frame with them. What stands on an interface is in a
 //! row above it, with one line between.
 
 use super::stack::{Brick, Detail, outermost};
