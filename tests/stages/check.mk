@@ -69,7 +69,7 @@ nmgen-programs: ramdisk node release tools
 nmgen-release: release
 	@$(run) $@ $(suite) nmgen release
 
-dayone: node older
+dayone: node release older
 	@$(run) $@ $(suite) dayone rest
 
 two_stage: node release ramdisk machines
