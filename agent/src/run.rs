@@ -24,11 +24,14 @@ pub(crate) mod units;
 use std::{path::Path, time::Duration};
 
 use nmgen::chain;
-use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 use tracing::field;
 
-use self::{decision::Decision, signals::stoppable};
+pub(crate) use self::decision::{AttemptKind, Caller};
+use self::{
+    decision::{Decision, fault_of},
+    signals::stoppable,
+};
 use crate::{
     error::{Error, Exit},
     lock::{self, Lock},
@@ -55,35 +58,6 @@ pub(crate) struct Run<'a> {
     stop: watch::Receiver<bool>,
     /// Held until the run is dropped.
     lock: Lock,
-}
-
-/// What an attempt puts in force.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum AttemptKind {
-    /// This node's document.
-    Document,
-    /// The automatic br-ex of a node without a document.
-    Bridge,
-}
-
-impl AttemptKind {
-    /// The command that puts it in force.
-    fn command(self) -> &'static str {
-        match self {
-            Self::Document => "apply",
-            Self::Bridge => "bridge",
-        }
-    }
-}
-
-/// Caller of an attempt.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Caller {
-    /// A service, for which the boot waits: its attempt decides whether that goes on.
-    Service,
-    /// Somebody at a terminal. dayone.service goes on trying after a failure.
-    Person,
 }
 
 /// How far an attempt goes.
@@ -303,19 +277,6 @@ pub(crate) fn waits(text: &str) {
 pub(crate) fn refused(error: &Error) {
     tracing::error!(dayone_exit = error.exit() as u8, "{}", chain(error));
     console(Tone::Bad, &[format!("FAILED: {}", chain(error))]);
-}
-
-/// The fault of a run that ended with `error`.
-fn fault_of(error: &Error) -> Fault {
-    match (error, error.exit()) {
-        (Error::GivenUp { .. }, _) => Fault::GivenUp,
-        // Its attempts changed nothing that is not undone.
-        (Error::CutOff { .. }, _) => Fault::Untouched,
-        (Error::Transaction(Failure::NotRecorded { .. }), _) => Fault::NotRecorded,
-        (_, Exit::RolledBack) => Fault::RolledBack,
-        (_, Exit::RollBackFailed) => Fault::RollBackFailed,
-        (_, Exit::Done | Exit::Machine | Exit::Input) => Fault::Untouched,
-    }
 }
 
 /// Reports a br-ex that is not the agent's affair; the status file is another run's.

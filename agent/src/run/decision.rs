@@ -1,10 +1,12 @@
 //! The decision about the boot, at the end of an attempt: a pure function of the facts.
 
-use super::{AttemptKind, Caller, fault_of};
+use serde::{Deserialize, Serialize};
+
 use crate::{
-    error::Error,
+    error::{Error, Exit},
     settings::OnFailure,
     status::{Fault, Success},
+    transaction::Failure,
 };
 
 /// Whether units that wait for the network go on; [`marks::publish`](super::marks::publish) tells them.
@@ -91,6 +93,35 @@ impl Fallback {
     }
 }
 
+/// What an attempt puts in force.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum AttemptKind {
+    /// This node's document.
+    Document,
+    /// The automatic br-ex of a node without a document.
+    Bridge,
+}
+
+impl AttemptKind {
+    /// Returns the command that puts it in force.
+    pub(super) fn command(self) -> &'static str {
+        match self {
+            Self::Document => "apply",
+            Self::Bridge => "bridge",
+        }
+    }
+}
+
+/// Caller of an attempt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Caller {
+    /// A service, for which the boot waits: its attempt decides whether that goes on.
+    Service,
+    /// Somebody at a terminal. dayone.service goes on trying after a failure.
+    Person,
+}
+
 /// Everything that the decision depends on.
 pub(super) struct BootFacts<'a> {
     pub(super) kind: AttemptKind,
@@ -143,17 +174,26 @@ pub(super) fn decide(facts: &BootFacts<'_>) -> Decision {
     }
 }
 
+/// Returns the fault of a run that ended with `error`.
+pub(super) fn fault_of(error: &Error) -> Fault {
+    match (error, error.exit()) {
+        (Error::GivenUp { .. }, _) => Fault::GivenUp,
+        // Its attempts changed nothing that is not undone.
+        (Error::CutOff { .. }, _) => Fault::Untouched,
+        (Error::Transaction(Failure::NotRecorded { .. }), _) => Fault::NotRecorded,
+        (_, Exit::RolledBack) => Fault::RolledBack,
+        (_, Exit::RollBackFailed) => Fault::RollBackFailed,
+        (_, Exit::Done | Exit::Machine | Exit::Input) => Fault::Untouched,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::{
         Decision::{Hold, Release},
         *,
     };
-    use crate::{
-        document::digest::Digest,
-        status::phase::Phase,
-        transaction::{Failure, PhaseError},
-    };
+    use crate::{document::digest::Digest, status::phase::Phase, transaction::PhaseError};
 
     const FAULTS: [Fault; 5] = [
         Fault::Untouched,

@@ -23,8 +23,8 @@ use std::{
 use nmgen::chain;
 
 use super::{
-    AttemptKind,
     decision::{
+        AttemptKind,
         Decision::{self, Hold, Release},
         HoldReason, ReleaseReason,
     },
