@@ -86,12 +86,16 @@ fn is_transient(paths: &Paths) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
 
     type Tested = Result<(), Box<dyn std::error::Error>>;
 
-    fn machine(machine_id: &str, system_uuid: &str, cards: &[&str]) -> Machine {
+    pub(in crate::durable) fn machine(
+        machine_id: &str,
+        system_uuid: &str,
+        cards: &[&str],
+    ) -> Machine {
         let cards = cards.iter().map(|&card| card.to_owned()).collect();
         Machine { machine_id: machine_id.to_owned(), system_uuid: system_uuid.to_owned(), cards }
     }

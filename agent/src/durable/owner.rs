@@ -72,14 +72,9 @@ pub(crate) fn set_aside(paths: &Paths) -> Result<PathBuf, FileError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::document::Document;
+    use crate::{document::Document, durable::machine::tests::machine};
 
     type Tested = Result<(), Box<dyn std::error::Error>>;
-
-    fn machine(machine_id: &str, system_uuid: &str, cards: &[&str]) -> Machine {
-        let cards = cards.iter().map(|&card| card.to_owned()).collect();
-        Machine { machine_id: machine_id.to_owned(), system_uuid: system_uuid.to_owned(), cards }
-    }
 
     /// The state of a node with a document in force and an open transaction.
     fn state_of_another(paths: &Paths) -> Tested {

@@ -349,7 +349,7 @@ mod tests {
         let page = include_str!("../../../ARCHITECTURE.md");
         for (decision, row) in [
             (Hold(HoldReason::Document), "waits | an attempt with a document is at work, or ahead"),
-            (Hold(HoldReason::Chosen), "waits | so it is, and this node has a document"),
+            (Hold(HoldReason::Chosen), "waits | an attempt with this node's document is at work"),
             (Hold(HoldReason::Bridge), "waits | an attempt at the automatic br-ex is at work"),
             (Hold(HoldReason::Failed), "waits | it failed, and is repeated"),
             (
@@ -358,7 +358,10 @@ mod tests {
             ),
             (Hold(HoldReason::GivesBridgeUp), "waits | configure-ovs is started to make br-ex"),
             (Release(ReleaseReason::InForce), "goes on | the document is in force"),
-            (Release(ReleaseReason::Unrecorded), "goes on | so it is, and not recorded"),
+            (
+                Release(ReleaseReason::Unrecorded),
+                "goes on | the document is in force, but not recorded",
+            ),
             (Release(ReleaseReason::LastGood), "goes on | the last good document is in force"),
             (
                 Release(ReleaseReason::Removed),
