@@ -119,7 +119,7 @@ fn it_runs_on_an_empty_read_only_root() {
     let root = tempfile::tempdir().unwrap();
     fs::create_dir(root.path().join("out")).unwrap();
     let inside = root.path().join("nmgen");
-    fs::copy(program::nmgen_ramdisk(), &inside).unwrap();
+    program::copy(program::nmgen_ramdisk(), &inside);
     fs::set_permissions(&inside, fs::Permissions::from_mode(0o755)).unwrap();
     fs::write(root.path().join("worker-0.yml"), fleet::document(0)).unwrap();
 

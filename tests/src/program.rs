@@ -285,6 +285,17 @@ pub fn monitoring() -> &'static Path {
     TREE.get_or_init(|| made("tests/lab/prepare-monitoring", &[]))
 }
 
+/// Copies a program that a case runs. `cp` writes the copy: a descriptor of this process would be inherited by what another thread
+/// starts at that moment, and the kernel runs no file that is open for writing (ETXTBSY in execve(2)).
+///
+/// # Panics
+/// When it cannot be copied.
+pub fn copy(program: &Path, target: &Path) {
+    let mut copy = Command::new("cp");
+    let status = copy.arg("--preserve=mode").args([program, target]).status();
+    assert!(status.is_ok_and(|status| status.success()), "{copy:?} failed");
+}
+
 /// Runs `tests/build`, which builds a program and prints its path.
 fn build(program: &str) -> PathBuf {
     made("tests/build", &[program])

@@ -138,7 +138,7 @@ fn dracut_gets_the_program_the_units_and_the_documents() {
     let path = |name: &str| root.path().join(name);
     std::fs::create_dir_all(path("usr/libexec/nmgen")).unwrap();
     std::fs::create_dir_all(path("etc/nmgen")).unwrap();
-    std::fs::copy(program::nmgen(), path("usr/libexec/nmgen/nmgen")).unwrap();
+    program::copy(program::nmgen(), &path("usr/libexec/nmgen/nmgen"));
     for name in ["worker-0.yml", "cluster.yml", "README"] {
         std::fs::write(path("etc/nmgen").join(name), "").unwrap();
     }
