@@ -282,6 +282,9 @@ install-built:
 	  install -Dm644 $(SBOM)/$$package.licences.txt $(DESTDIR)$(PREFIX)/share/doc/$$package/licences.txt || exit 1; done
 	cd systemd && for file in $$(find . -type f); do mode=644; [ ! -x $$file ] || mode=755; \
 	  install -Dm$$mode $$file $(abspath $(DESTDIR)/)/$$file || exit 1; done
+	install -Dm755 packaging/must-gather/gather_dayone $(DESTDIR)$(PREFIX)/bin/gather_dayone
+	install -Dm644 packaging/must-gather/gather_dayone.1 $(DESTDIR)$(PREFIX)/share/man/man1/gather_dayone.1
+	install -Dm644 packaging/sos/dayone $(DESTDIR)/etc/sos/extras.d/dayone
 	install -Dm644 agent/doc/dayone.toml $(DESTDIR)$(PREFIX)/share/doc/dayone/dayone.toml
 	install -Dm644 agent/doc/status.schema.json $(DESTDIR)$(PREFIX)/share/doc/dayone/status.schema.json
 	install -Dm644 agent/doc/plan.schema.json $(DESTDIR)$(PREFIX)/share/doc/dayone/plan.schema.json

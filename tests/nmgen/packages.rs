@@ -16,8 +16,10 @@ use tests::tree::{Built, files, make};
 const PACKAGES: [&str; 3] = ["nmgen", "nmgen-dracut", "dayone"];
 
 /// Typical files of each package.
-const OWNERS: [(&str, &str); 12] = [
+const OWNERS: [(&str, &str); 14] = [
     ("usr/bin/nmgen", "nmgen"),
+    ("usr/bin/gather_dayone", "nmgen"),
+    ("etc/sos/extras.d/dayone", "dayone"),
     ("usr/share/man/man1/nmgen.1", "nmgen"),
     ("usr/libexec/nmgen/nmgen", "nmgen-dracut"),
     ("usr/lib/dracut/modules.d/50nmgen/module-setup.sh", "nmgen-dracut"),

@@ -16,19 +16,21 @@ fn script(directory: &Path, name: &str, text: &str) {
     fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
 }
 
-/// sos finds plugins in its own package, and programs on its policy's path.
+/// sos reads extras in a directory of the system's, and finds programs on its policy's path.
 const REPORT: &str = "\
-import sys, sos.report.plugins as plugins
+import sys
 from sos.policies.debian import DebianPolicy
+from sos.report.plugins.sos_extras import SosExtras
 place, directory = sys.argv[1:3]
-plugins.__path__.append(directory)
+SosExtras.extras_dir = directory
+SosExtras.files = (directory,)
 DebianPolicy.PATH = place + ':' + DebianPolicy.PATH
 from sos import SoS
-SoS(['report', '--batch', '--only-plugins', 'dayone', '--tmp-dir', place, '--compression-type', 'gzip']).execute()
+SoS(['report', '--batch', '--only-plugins', 'sos_extras', '--tmp-dir', place, '--compression-type', 'gzip']).execute()
 ";
 
 #[tests::case]
-fn sos_takes_the_plugin_and_keeps_the_nodes_file() {
+fn sos_reads_the_extra_and_keeps_the_nodes_file() {
     skip::unless_installed("/usr/bin/sos", "sosreport");
     skip::unless_root("sos");
     let place = tempfile::tempdir().unwrap();
@@ -37,7 +39,7 @@ fn sos_takes_the_plugin_and_keeps_the_nodes_file() {
     report.args(["-B", "-c", REPORT]).arg(place.path()).arg(root().join("packaging/sos"));
     let output = report.output().unwrap();
     let told = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
-    let found = "tar --extract --gzip --to-stdout --wildcards --file \"$0\"/sosreport*.gz '*/sos_commands/dayone/dayone.json'";
+    let found = "tar --extract --gzip --to-stdout --wildcards --file \"$0\"/sosreport*.gz '*/sos_commands/sos_extras/dayone/dayone_collect'";
     let output = Command::new("sh").args(["-c", found]).arg(place.path()).output().unwrap();
     assert_eq!(String::from_utf8_lossy(&output.stdout), "{\"schema\": 1}\n", "{output:?}: {told}");
 }
