@@ -225,7 +225,13 @@ OF := ramdisk
 reproducible: toolchain ## Build the ramdisk program in two directories and compare the bytes
 	CARGO="$(CARGO)" MAKE="$(MAKE)" tests/reproducible $(OF)
 
-# The sources with every crate, for builders without a network. PACKAGER='Name <address>' is named by the packages.
+# Where the project is, and where faults are reported in public. The tarball's packages name both; an empty one is left out.
+URL ?=
+BUG_URL ?= $(if $(URL),$(URL)/issues)
+dist release: export URL := $(URL)
+dist release: export BUG_URL := $(BUG_URL)
+
+# The sources with every crate, for builders without a network. PACKAGER='Name <address>' is named by the packages, as is URL=.
 dist: ## Write the source tarball with every crate to target/dist
 	@CARGO="$(CARGO)" packaging/dist
 
