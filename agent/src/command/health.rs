@@ -4,9 +4,7 @@
 //! addresses and default routes, and which files are there, are as they were at the last look.
 
 mod account;
-mod patience;
 mod picture;
-mod reason;
 
 use std::path::Path;
 
@@ -15,7 +13,7 @@ use nmgen::chain;
 use self::account::{Account, SCHEMA};
 use super::{
     output::print,
-    status::{Depth, judged},
+    status::{Depth, look},
 };
 use crate::{
     cli::Form,
@@ -104,23 +102,23 @@ async fn looked(
 ) -> Result<Account, Error> {
     let settings = Usable::load(paths).settings;
     let depth = if lock::at_work(paths).is_some() { Depth::Files } else { Depth::Network };
-    let it = judged(paths, &settings, depth).await?;
-    let (reason, patience) = reason::of(it.word, it.code, it.tone);
+    let (node, it) = look(paths, &settings, depth).await?;
+    let (row, document) = (it.verdict.row(), node.chosen.document);
     let looked = now();
-    let same = earlier.filter(|earlier| earlier.reason == reason);
+    let same = earlier.filter(|earlier| earlier.reason == row.unit);
     let account = Account {
         schema: SCHEMA,
-        hostname: it.hostname,
+        hostname: node.chosen.hostname,
         failed: false,
-        reason: reason.to_owned(),
-        verdict: it.word.text().to_owned(),
+        reason: row.unit.to_owned(),
+        verdict: row.word.to_owned(),
         line: it.line,
         why: it.reason,
-        document: it.document,
-        digest: it.digest,
+        digest: document.as_ref().map(|document| document.digest.to_string()),
+        document: document.map(|document| document.path),
         since: same.map_or(looked, |earlier| earlier.since),
         looked,
-        patience,
+        patience: row.patience,
         picture,
     };
     Ok(account.aged(&settings.health, looked))

@@ -5,22 +5,17 @@ mod next_boot;
 mod page;
 mod report;
 mod verdict;
-mod word;
 
-use std::{path::PathBuf, time::Duration};
+use std::time::Duration;
 
 use nmgen::chain;
 
 use serde::Serialize;
 
-pub(super) use self::{
-    page::wrapped,
-    verdict::Tone,
-    word::{Code, Word},
-};
+pub(super) use self::{page::wrapped, verdict::Patience};
 use self::{
-    report::{Change, Report, Seen},
-    verdict::Verdict,
+    report::{ChangeReport, NodeStatus, StatusReport},
+    verdict::{Assessment, Code},
 };
 use super::{
     diff::{bridge_differences, committed_bridge},
@@ -65,56 +60,18 @@ pub(super) enum Depth {
     Files,
 }
 
-/// Everything that was found, which the verdict is about.
-struct Found {
-    report: Report,
-    chosen: Chosen,
-    record: Record,
-    at_work: Option<String>,
-}
-
-impl Found {
-    fn seen(&self) -> Seen<'_> {
-        let Self { report, chosen, record, at_work } = self;
-        Seen { report, chosen, record, at_work: at_work.clone() }
-    }
-}
-
-/// The verdict for other commands.
-pub(super) struct Judged {
-    pub(super) hostname: String,
-    pub(super) word: Word,
-    pub(super) code: Option<Code>,
-    pub(super) tone: Tone,
-    pub(super) line: String,
-    pub(super) reason: String,
-    pub(super) document: Option<PathBuf>,
-    pub(super) digest: Option<String>,
-}
-
-/// The verdict without its page.
-pub(super) async fn judged(
+/// The node and its verdict for other commands.
+pub(super) async fn look(
     paths: &Paths,
     settings: &Settings,
     depth: Depth,
-) -> Result<Judged, Error> {
-    let found = find(paths, settings, depth).await?;
-    let Verdict { word, code, tone, line, reason, next: _ } = verdict::verdict(&found.seen());
-    let document = found.chosen.document.as_ref();
-    let digest = document.map(|it| it.digest.to_string());
-    Ok(Judged {
-        hostname: found.chosen.hostname.clone(),
-        word,
-        code,
-        tone,
-        line,
-        reason,
-        document: document.map(|it| it.path.clone()),
-        digest,
-    })
+) -> Result<(NodeStatus, Assessment), Error> {
+    let node = find(paths, settings, depth).await?;
+    let assessment = verdict::assess(&node);
+    Ok((node, assessment))
 }
 
-async fn find(paths: &Paths, settings: &Settings, depth: Depth) -> Result<Found, Error> {
+async fn find(paths: &Paths, settings: &Settings, depth: Depth) -> Result<NodeStatus, Error> {
     let boot = StatusFile::load(paths)?;
     let record = Record::load(paths);
     let in_force = record.document_in_force(paths);
@@ -124,12 +81,12 @@ async fn find(paths: &Paths, settings: &Settings, depth: Depth) -> Result<Found,
             Ok(chosen) => (chosen, None),
             Err(error) => (Chosen::none(paths, "this node's document is not known"), Some(error)),
         };
-    let mut report = Report::new(paths, boot, (&chosen, unread), &record)?;
+    let mut report = StatusReport::new(paths, boot, (&chosen, unread), &record)?;
     report.stays_held =
         report.held && report.boot.last_good_in_force && settings.on_failure == OnFailure::Hold;
     let at_work = lock::at_work(paths).map(|holder| holder.to_string());
     if depth == Depth::Files {
-        return Ok(Found { report, chosen, record, at_work });
+        return Ok(NodeStatus { report, chosen, record, at_work });
     }
     if paths.has_network() {
         report.down = down(&chosen, &report, paths).await;
@@ -158,7 +115,7 @@ async fn find(paths: &Paths, settings: &Settings, depth: Depth) -> Result<Found,
     if asks && report.in_force && report.down.is_none() {
         report.silent = gateway::silent(paths, settings, &record, report.bridge()).await;
     }
-    Ok(Found { report, chosen, record, at_work })
+    Ok(NodeStatus { report, chosen, record, at_work })
 }
 
 /// The status in its form, and the verdict.
@@ -167,24 +124,22 @@ pub(crate) async fn text(
     form: StatusForm,
 ) -> Result<(String, Result<(), Error>), Error> {
     let settings = Usable::load(paths).told();
-    let found = find(paths, &settings, Depth::Gateways).await?;
-    let seen = found.seen();
-    let verdict = verdict::verdict(&seen);
+    let (node, assessment) = look(paths, &settings, Depth::Gateways).await?;
     let text = match form {
-        StatusForm::Text => page::page(&verdict, &seen, log::is_coloured(&std::io::stdout())),
-        StatusForm::Prometheus => metrics::metrics(&verdict, &seen),
+        StatusForm::Text => page::page(&assessment, &node, log::is_coloured(&std::io::stdout())),
+        StatusForm::Prometheus => metrics::metrics(&assessment, &node),
         StatusForm::Json => {
             let printed = Printed {
-                report: &found.report,
-                verdict: verdict.word,
-                verdict_reason: verdict.code,
+                report: &node.report,
+                verdict: assessment.verdict.row().word,
+                verdict_reason: assessment.code,
             };
             let text = serde_json::to_string_pretty(&printed)
                 .map_err(|source| FileError::Encode { path: paths.status(), source })?;
             nmgen::printable_json(&text) + "\n"
         }
     };
-    Ok((text, verdict.result()))
+    Ok((text, assessment.result()))
 }
 
 /// The output of `--json`: the report, and its verdict in fixed words.
@@ -192,13 +147,13 @@ pub(crate) async fn text(
 #[serde(rename_all = "kebab-case")]
 struct Printed<'a> {
     #[serde(flatten)]
-    report: &'a Report,
-    verdict: Word,
+    report: &'a StatusReport,
+    verdict: &'static str,
     verdict_reason: Option<Code>,
 }
 
 /// The service whose absence explains everything else; a node without a document or bridge needs none.
-async fn down(chosen: &Chosen, report: &Report, paths: &Paths) -> Option<Outage> {
+async fn down(chosen: &Chosen, report: &StatusReport, paths: &Paths) -> Option<Outage> {
     let is_automatic = report.boot.bridge.is_some();
     match &chosen.document {
         Some(document) => services::down(paths, services::needs_ovs(document)).await,
@@ -228,7 +183,7 @@ async fn drift_now(
     settings: &Settings,
     chosen: &Chosen,
     record: &Record,
-    report: &mut Report,
+    report: &mut StatusReport,
 ) -> Result<(Vec<String>, Differences), Error> {
     let nothing = || (Vec::new(), Differences::default());
     if chosen.document.is_none() {
@@ -252,11 +207,11 @@ async fn drift_now(
 }
 
 /// The change that somebody has adopted, if the network has no other difference.
-fn adopted(record: &Record, lacking: &[String], differences: &Differences) -> Option<Change> {
+fn adopted(record: &Record, lacking: &[String], differences: &Differences) -> Option<ChangeReport> {
     let lines = differences.lines();
     if lines.is_empty() || !lacking.is_empty() {
         return None;
     }
     let adopted = record.adopted_change().filter(|it| it.has_all(&lines));
-    adopted.map(|it| Change::new(it, differences.parts()))
+    adopted.map(|it| ChangeReport::new(it, differences.parts()))
 }

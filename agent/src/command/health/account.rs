@@ -4,8 +4,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use super::patience::Patience;
-use crate::{error::Error, settings::Health};
+use crate::{command::status::Patience, error::Error, settings::Health};
 
 /// The schema's version.
 pub(super) const SCHEMA: u32 = 1;

@@ -5,10 +5,10 @@
 use std::path::Path;
 
 use super::{
-    report::Seen,
-    verdict::{Tone, Verdict},
+    report::NodeStatus,
+    verdict::{Assessment, Code},
 };
-use crate::status::{Outcome, progress::Done};
+use crate::status::progress::Done;
 
 /// Milliseconds of a second.
 const MILLISECONDS: f64 = 1000.0;
@@ -69,9 +69,9 @@ fn count<T>(all: &[T]) -> f64 {
 }
 
 /// All metrics of a status.
-pub(super) fn metrics(it: &Verdict, seen: &Seen<'_>) -> String {
-    let Seen { report, chosen, record, .. } = seen;
-    let boot = &report.boot;
+pub(super) fn metrics(it: &Assessment, node: &NodeStatus) -> String {
+    let NodeStatus { report, chosen, .. } = node;
+    let (boot, row) = (&report.boot, it.verdict.row());
     let mut metrics = Metrics::default();
     metrics.gauge(
         "dayone_build_info",
@@ -81,13 +81,13 @@ pub(super) fn metrics(it: &Verdict, seen: &Seen<'_>) -> String {
     metrics.truth(
         "dayone_in_force",
         "Whether the node's network is as its document wants: dayone status exits with 0.",
-        matches!(it.tone, Tone::Good | Tone::Hint),
+        row.is_good(),
     );
-    let reason = it.code.map_or("", |code| code.text());
+    let reason = it.code.map_or("", Code::text);
     metrics.gauge(
         "dayone_verdict",
         "The first words of dayone status, with their reason.",
-        [([("verdict", it.word.text()), ("reason", reason)], 1.0)],
+        [([("verdict", row.word), ("reason", reason)], 1.0)],
     );
     metrics.gauge(
         "dayone_outcome",
@@ -118,13 +118,10 @@ pub(super) fn metrics(it: &Verdict, seen: &Seen<'_>) -> String {
         "Parts of the document that the network, or a saved profile, lacks; only of a document in force, and as far as it is known.",
         (report.in_force && report.drift_unknown.is_none()).then_some(drifted),
     );
-    // A network that works has ended the count.
-    let is_past = report.in_force && matches!(boot.outcome, Outcome::Succeeded(_));
-    let own = chosen.document.as_ref().filter(|_| !is_past);
     metrics.number(
         "dayone_document_failures",
         "Attempts of this document that have failed in a row.",
-        own.map_or(0.0, |it| record.failures_of(&it.digest).into()),
+        node.failures().map_or(0.0, |failures| failures.count.into()),
     );
     metrics.number(
         "dayone_run_start_time_seconds",

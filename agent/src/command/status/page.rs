@@ -1,8 +1,8 @@
 //! The status for people: the verdict, the reason, what to do; then the details.
 
 use super::{
-    report::{Seen, Tried},
-    verdict::{Tone, Verdict, outcome},
+    report::{NodeStatus, TrialReport},
+    verdict::{Assessment, Tone, outcome},
 };
 use crate::{
     model::ProbeResult,
@@ -42,26 +42,27 @@ pub(crate) fn wrapped(text: &str, width: usize) -> Vec<String> {
 }
 
 /// The page.
-pub(super) fn page(it: &Verdict, seen: &Seen<'_>, coloured: bool) -> String {
+pub(super) fn page(it: &Assessment, node: &NodeStatus, coloured: bool) -> String {
     let paint = Paint { coloured };
     let mut page = String::new();
     for line in wrapped(&it.line, WIDTH) {
-        page += &format!("{}\n", paint.tone(it.tone, &line));
+        page += &format!("{}\n", paint.tone(it.verdict.row().tone, &line));
     }
     let next = if it.next.is_empty() { String::new() } else { format!("Next: {}", it.next) };
     for text in [&it.reason, &next] {
         wrapped(text, WIDTH).iter().for_each(|line| page += &format!("{line}\n"));
     }
     page.push('\n');
-    document(&mut page, seen, &it.reason);
-    run(&mut page, seen, &paint);
-    standing(&mut page, seen);
+    document(&mut page, node, &it.reason);
+    run(&mut page, node, &paint);
+    state(&mut page, node);
+    page += &entry("in force", &in_force(node));
     page
 }
 
 /// The choice; a warning that is the verdict's reason is not repeated.
-fn document(page: &mut String, seen: &Seen<'_>, reason: &str) {
-    let Seen { report, chosen, .. } = seen;
+fn document(page: &mut String, node: &NodeStatus, reason: &str) {
+    let NodeStatus { report, chosen, .. } = node;
     match &chosen.document {
         Some(document) => {
             *page += &entry("document", &document.path.display().to_string());
@@ -85,8 +86,8 @@ fn document(page: &mut String, seen: &Seen<'_>, reason: &str) {
 }
 
 /// This boot's run.
-fn run(page: &mut String, seen: &Seen<'_>, paint: &Paint) {
-    let boot = &seen.report.boot;
+fn run(page: &mut String, node: &NodeStatus, paint: &Paint) {
+    let boot = &node.report.boot;
     *page += &entry("this boot", outcome(boot));
     if !boot.phases.is_empty() {
         *page += &paint.words(&entry("phases", &timeline(&boot.phases)));
@@ -102,14 +103,10 @@ fn run(page: &mut String, seen: &Seen<'_>, paint: &Paint) {
     }
 }
 
-/// Whether the document is in force.
-fn standing(page: &mut String, seen: &Seen<'_>) {
-    let Seen { report, record, .. } = seen;
-    // Failures of another document say nothing of this one, and a network that works has ended the count of its own.
-    let of_this = seen.chosen.document.as_ref().map(|it| &it.digest);
-    let is_past = report.in_force && matches!(report.boot.outcome, Outcome::Succeeded(_));
-    let failures = record.failures.as_ref().filter(|it| Some(&it.digest) == of_this && !is_past);
-    if let Some(failures) = failures {
+/// The state of the document, and what is to be said of it.
+fn state(page: &mut String, node: &NodeStatus) {
+    let report = &node.report;
+    if let Some(failures) = node.failures() {
         *page += &entry("failures", &format!("{} of document {}", failures.count, failures.digest));
     }
     if let Some(digest) = &report.pending {
@@ -139,14 +136,18 @@ fn standing(page: &mut String, seen: &Seen<'_>) {
     if let Some(path) = &report.removed {
         *page += &entry("removed", &path.display().to_string());
     }
-    let is_automatic = report.boot.bridge.is_some();
-    let force = match (report.in_force, &report.drift_unknown, report.drift.is_empty()) {
+}
+
+/// Returns whether the document is in force, in words.
+fn in_force(node: &NodeStatus) -> String {
+    let NodeStatus { report, chosen, .. } = node;
+    match (report.in_force, &report.drift_unknown, report.drift.is_empty()) {
         _ if report.not_recorded => "yes, but not recorded".to_owned(),
         (false, _, _) if report.boot.last_good_in_force => {
             "no, the last good configuration is".to_owned()
         }
         (false, _, _) => "no".to_owned(),
-        (true, _, _) if matches!(report.boot.outcome, Outcome::Failed(_)) && !seen.is_back() => {
+        (true, _, _) if matches!(report.boot.outcome, Outcome::Failed(_)) && !node.is_back() => {
             "no; it was committed before the failure".to_owned()
         }
         (true, _, _) if report.boot.outcome == Outcome::Open(Open::Running) => {
@@ -155,17 +156,16 @@ fn standing(page: &mut String, seen: &Seen<'_>) {
         (true, _, _) if report.held => "committed; the boot waits for its network".to_owned(),
         (true, Some(why), _) => format!("committed; drift unknown: {why}"),
         (true, None, false) => format!("drifted: {}", report.drift.join(", ")),
-        (true, None, true) if seen.chosen.document.is_none() && !is_automatic => {
+        (true, None, true) if chosen.document.is_none() && report.boot.bridge.is_none() => {
             "there is nothing to be in force".to_owned()
         }
         (true, None, true) if report.adopted.is_some() => "yes, with an adopted change".to_owned(),
         (true, None, true) => "yes".to_owned(),
-    };
-    *page += &entry("in force", &force);
+    }
 }
 
 /// The state of a trial in words.
-fn trial(tried: &Tried) -> String {
+fn trial(tried: &TrialReport) -> String {
     let document = tried.trial.document.display();
     let reason = tried.trial.reason.as_deref().unwrap_or_default();
     match tried.trial.state {

@@ -8,7 +8,11 @@ use serde::Serialize;
 use super::next_boot;
 use crate::{
     document::{Chosen, DocumentError, digest::Digest, service_files},
-    durable::{adopted::AdoptedChange, commit, record::Record},
+    durable::{
+        adopted::AdoptedChange,
+        commit,
+        record::{Failures, Record},
+    },
     error::Error,
     model::facts::Outage,
     paths::Paths,
@@ -22,7 +26,7 @@ use crate::{
 /// The output of `--json`: the status file of this boot, and the current state.
 #[derive(Default, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub(super) struct Report {
+pub(super) struct StatusReport {
     #[serde(flatten)]
     pub(super) boot: Status,
     /// Whether this node's current document is committed and `applied` has its bytes.
@@ -44,7 +48,7 @@ pub(super) struct Report {
     /// Why drift is unknown.
     pub(super) drift_unknown: Option<String>,
     /// The last trial in this boot.
-    pub(super) trial: Option<Tried>,
+    pub(super) trial: Option<TrialReport>,
     /// Whether a mark holds the boot: kubelet does not start.
     pub(super) held: bool,
     /// A service that is down, without which the network of the document is not there.
@@ -59,7 +63,7 @@ pub(super) struct Report {
     /// Units of the agent that the next boot does not start, with the effect.
     pub(super) units: Vec<String>,
     /// The change that was made on purpose, if the network has no other difference; then `drift` and `saved` are empty.
-    pub(super) adopted: Option<Change>,
+    pub(super) adopted: Option<ChangeReport>,
     /// Whether the boot is held although the last good network carries the node: `on-failure` is `hold`.
     pub(super) stays_held: bool,
     /// The MTU that the cluster wants in its change, beside those of the document's links.
@@ -69,7 +73,7 @@ pub(super) struct Report {
 /// A change that `dayone adopt` has made no drift.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub(super) struct Change {
+pub(super) struct ChangeReport {
     pub(super) parts: Vec<String>,
     /// Seconds since 1970.
     at: u64,
@@ -78,14 +82,14 @@ pub(super) struct Change {
     age: String,
 }
 
-impl Change {
+impl ChangeReport {
     pub(super) fn new(adopted: &AdoptedChange, parts: Vec<String>) -> Self {
         let (at, reason, age) = (adopted.at, adopted.reason.clone(), adopted.age());
         Self { parts, at, reason, age }
     }
 }
 
-impl fmt::Display for Change {
+impl fmt::Display for ChangeReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}, adopted {}", self.parts.join(", "), self.age)?;
         match &self.reason {
@@ -95,7 +99,7 @@ impl fmt::Display for Change {
     }
 }
 
-impl Report {
+impl StatusReport {
     /// The account of this boot beside the record, without drift.
     pub(super) fn new(
         paths: &Paths,
@@ -138,7 +142,7 @@ impl Report {
         if not_recorded {
             boot.outcome = Outcome::Failed(Fault::NotRecorded);
         }
-        let trial = Trial::load(paths)?.map(|trial| Tried::now(paths, trial));
+        let trial = Trial::load(paths)?.map(|trial| TrialReport::now(paths, trial));
         let held = marks::is_boot_held(paths);
         let units = next_boot::lacking(paths, chosen, boot.bridge.is_some());
         let refused = match (&chosen.document, unread) {
@@ -164,14 +168,14 @@ impl Report {
 /// A trial, with the time left.
 #[derive(Clone, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub(super) struct Tried {
+pub(super) struct TrialReport {
     #[serde(flatten)]
     pub(super) trial: Trial,
     /// Seconds until it goes back, while it waits for its confirmation.
     pub(super) left: Option<u64>,
 }
 
-impl Tried {
+impl TrialReport {
     fn now(paths: &Paths, trial: Trial) -> Self {
         let left = match paths.collected() {
             Some(facts) => trial.left_at(facts.monotonic),
@@ -191,16 +195,25 @@ fn in_words<S: serde::Serializer>(down: &Option<Outage>, serializer: S) -> Resul
     down.as_ref().map(ToString::to_string).serialize(serializer)
 }
 
-/// Everything that the page shows.
-pub(super) struct Seen<'a> {
-    pub(super) report: &'a Report,
-    pub(super) chosen: &'a Chosen,
-    pub(super) record: &'a Record,
+/// Everything that is known of the node: what the verdict is about, and what the page shows.
+pub(in crate::command) struct NodeStatus {
+    pub(super) report: StatusReport,
+    pub(in crate::command) chosen: Chosen,
+    pub(super) record: Record,
     /// The run that is at work now.
     pub(super) at_work: Option<String>,
 }
 
-impl Seen<'_> {
+impl NodeStatus {
+    /// The failures in a row of this document; a network that works has ended their count.
+    pub(super) fn failures(&self) -> Option<&Failures> {
+        let document = self.chosen.document.as_ref()?;
+        let report = &self.report;
+        let is_past = report.in_force && matches!(report.boot.outcome, Outcome::Succeeded(_));
+        let failures = self.record.failures.as_ref();
+        failures.filter(|failures| failures.digest == document.digest && !is_past)
+    }
+
     /// Whether the failure of this boot's run is another document's, which has gone again: that of now is the one whose network
     /// has carried the node all the time.
     pub(super) fn is_back(&self) -> bool {

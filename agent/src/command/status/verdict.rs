@@ -1,56 +1,43 @@
 //! The verdict of `dayone status`: one decision, from which come the first lines of the page, the words for programs and
 //! the exit code.
 
-use super::{
-    report::{Report, Seen, Tried},
-    word::{Code, Word},
-};
+mod table;
+
+pub(crate) use self::table::{Code, Patience, Tone, Verdict};
+use super::report::{NodeStatus, StatusReport, TrialReport};
 use crate::{
     error::{Error, Exit},
     model::facts::Service,
     status::{Fault, Open, Outcome, Status, Success, phase::Phase, trial::State},
 };
 
-/// How good the verdict is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Tone {
-    Good,
-    /// Good, with something to look at.
-    Hint,
-    Notice,
-    Bad,
-}
-
-/// The verdict; an empty `next` asks for nothing.
+/// A verdict with its texts; an empty `next` asks for nothing.
 #[derive(Debug)]
-pub(super) struct Verdict {
-    pub(super) word: Word,
-    pub(super) code: Option<Code>,
-    pub(super) tone: Tone,
-    pub(super) line: String,
-    pub(super) reason: String,
+pub(in crate::command) struct Assessment {
+    pub(in crate::command) verdict: Verdict,
+    pub(in crate::command) code: Option<Code>,
+    pub(in crate::command) line: String,
+    pub(in crate::command) reason: String,
     pub(super) next: String,
 }
 
-impl Verdict {
+impl Assessment {
     fn new(
-        (word, code): (Word, impl Into<Option<Code>>),
-        tone: Tone,
+        verdict: Verdict,
         about: impl AsRef<str>,
         reason: impl Into<String>,
         next: impl Into<String>,
     ) -> Self {
-        let line = format!("{}: {}", word.text(), about.as_ref());
-        Self { word, code: code.into(), tone, line, reason: reason.into(), next: next.into() }
+        let row = verdict.row();
+        let line = format!("{}: {}", row.word, about.as_ref());
+        Self { verdict, code: row.code, line, reason: reason.into(), next: next.into() }
     }
 
     /// An error unless this node's network is in force, or it needs none.
     pub(super) fn result(self) -> Result<(), Error> {
-        match self.tone {
-            Tone::Good | Tone::Hint => Ok(()),
-            Tone::Notice | Tone::Bad => {
-                Err(Error::NotInForce { line: self.line, reason: self.reason })
-            }
+        match self.verdict.row().is_good() {
+            true => Ok(()),
+            false => Err(Error::NotInForce { line: self.line, reason: self.reason }),
         }
     }
 }
@@ -81,40 +68,52 @@ pub(super) fn outcome(boot: &Status) -> &'static str {
     }
 }
 
-/// The verdict on what was seen. The first question is whether the boot is held; a service that is down is named before
+/// Returns the verdict on a node. The first question is whether the boot is held; a service that is down is named before
 /// everything that follows from it.
-pub(super) fn verdict(seen: &Seen<'_>) -> Verdict {
-    let report = seen.report;
-    let mut it = of_run_and_record(seen);
+pub(super) fn assess(node: &NodeStatus) -> Assessment {
+    let report = &node.report;
+    let own = of_run_and_record(node);
+    let mut it = match report.trial.as_ref().filter(|trial| trial.is_open()) {
+        // A refusal by the next boot is told before that boot.
+        Some(open) => match (open.trial.state, &report.refused) {
+            (State::Confirmed, Some(why)) => refused(&subject(node), why),
+            _ => on_trial(open, node.at_work.is_some()),
+        },
+        None => own,
+    };
     // A trial at work may be the cause.
+    let needs_none =
+        matches!(it.verdict, Verdict::NoDocument | Verdict::OthersDocuments | Verdict::Removed);
+    let is_on_trial = matches!(it.verdict, Verdict::OnTrial | Verdict::TrialFailed);
     let is_confirmed = report.trial.as_ref().is_some_and(|it| it.trial.state == State::Confirmed);
-    let lacks_service = !matches!(it.word, Word::NoDocument | Word::Removed | Word::Trial)
-        || (it.word == Word::Trial && is_confirmed);
+    let lacks_service = !needs_none && (!is_on_trial || is_confirmed);
     if let Some(down) = report.down.as_ref().filter(|_| lacks_service) {
         it.code = Some(code_of_service(down.service));
-        if it.word != Word::Committed {
+        if it.verdict != Verdict::Unreadable {
             it.reason = format!("{down}; {}", it.reason);
         }
-        it.next = match (it.word, report.held) {
-            (Word::Committed, false) => down.start.clone(),
+        it.next = match (it.verdict, report.held) {
+            (Verdict::Unreadable, false) => down.start.clone(),
             (_, true) => format!("{}; the service goes on by itself", down.start),
             (_, false) => format!("{}, then `dayone apply`", down.start),
         };
+        if it.verdict == Verdict::OnTrial {
+            it.verdict = Verdict::TrialDown;
+        }
     }
-    if report.held { waiting(seen, it) } else { it }
+    if report.held { waiting(node, it) } else { it }
 }
 
 /// A boot that is held, whatever the record says.
-fn waiting(seen: &Seen<'_>, it: Verdict) -> Verdict {
-    let is_decided = matches!(it.tone, Tone::Notice | Tone::Bad);
+fn waiting(node: &NodeStatus, it: Assessment) -> Assessment {
+    let is_decided = !it.verdict.row().is_good();
     let reason = match is_decided {
         true => format!("{}; {}", it.line, it.reason),
         false => "no run of this boot has decided yet".to_owned(),
     };
-    if seen.report.stays_held {
-        return Verdict::new(
-            (Word::Waiting, Code::HeldOnPurpose),
-            Tone::Bad,
+    if node.report.stays_held {
+        return Assessment::new(
+            Verdict::HeldOnPurpose,
             "kubelet does not start: on-failure is \"hold\"",
             reason,
             format!(
@@ -124,7 +123,7 @@ fn waiting(seen: &Seen<'_>, it: Verdict) -> Verdict {
             ),
         );
     }
-    let code = it.code.filter(|_| is_decided).unwrap_or(match seen.at_work {
+    let code = it.code.filter(|_| is_decided).unwrap_or(match node.at_work {
         Some(_) => Code::AtWork,
         None => Code::NotRun,
     });
@@ -132,37 +131,32 @@ fn waiting(seen: &Seen<'_>, it: Verdict) -> Verdict {
         true => "`systemctl status dayone.service dayone-bridge.service`".to_owned(),
         false => it.next,
     };
-    Verdict::new((Word::Waiting, code), Tone::Bad, "kubelet does not start", reason, next)
+    let waits_for_a_run = matches!(code, Code::AtWork | Code::NotRun);
+    let verdict = if waits_for_a_run { Verdict::HeldByRun } else { Verdict::Held };
+    let held = Assessment::new(verdict, "kubelet does not start", reason, next);
+    Assessment { code: Some(code), ..held }
 }
 
 /// The first question that has an answer decides: a run that is open or failed comes before the record, which knows
 /// nothing of it.
-fn of_run_and_record(seen: &Seen<'_>) -> Verdict {
-    let Seen { report, record, .. } = seen;
+fn of_run_and_record(node: &NodeStatus) -> Assessment {
+    let NodeStatus { report, record, .. } = node;
     let boot = &report.boot;
-    let subject = subject(seen);
-    if let Some(open) = report.trial.as_ref().filter(|it| it.is_open()) {
-        // A refusal by the next boot is told before that boot.
-        return match (open.trial.state, &report.refused) {
-            (State::Confirmed, Some(why)) => refused(&subject, why),
-            _ => on_trial(open, seen.at_work.is_some()),
-        };
-    }
+    let subject = subject(node);
     if boot.outcome == Outcome::Open(Open::Running) {
-        return running(seen, &subject);
+        return running(node, &subject);
     }
-    let has_failed = matches!(boot.outcome, Outcome::Failed(_)) && !seen.is_back();
+    let has_failed = matches!(boot.outcome, Outcome::Failed(_)) && !node.is_back();
     if let Some(path) = &report.removed {
         // The automatic bridge takes its place: its failure is the news.
         if has_failed && boot.bridge.is_some() {
             return failed(boot, &subject);
         }
-        return gone(seen, &path.display().to_string());
+        return gone(node, &path.display().to_string());
     }
     if boot.outcome == Outcome::Open(Open::NotRun) && (report.held || !report.in_force) {
-        return Verdict::new(
-            (Word::NotRun, Code::NotRun),
-            Tone::Notice,
+        return Assessment::new(
+            Verdict::NotRun,
             format!("{subject} is not in force"),
             "dayone has not run in this boot",
             "`systemctl status dayone.service` shows what it waits for, or that it is disabled; \
@@ -186,9 +180,8 @@ fn of_run_and_record(seen: &Seen<'_>) -> Verdict {
             (None, Some(disabled)) => format!("{what} after this boot's run; {disabled}"),
             (None, None) => format!("{what} after this boot's run; the next boot applies it"),
         };
-        return Verdict::new(
-            (Word::Pending, Code::DocumentChanged),
-            Tone::Notice,
+        return Assessment::new(
+            Verdict::Pending,
             &subject,
             reason,
             "`dayone check` checks it, `dayone apply --dry-run` shows what it changes, `dayone \
@@ -206,25 +199,18 @@ fn of_run_and_record(seen: &Seen<'_>) -> Verdict {
             None => (format!("{subject}; drift unknown"), why.clone()),
         };
         let next = "`systemctl status NetworkManager.service`";
-        return Verdict::new(
-            (Word::Committed, Code::Unreadable),
-            Tone::Notice,
-            about,
-            reason,
-            next,
-        );
+        return Assessment::new(Verdict::Unreadable, about, reason, next);
     }
     if !report.drift.is_empty() || !report.saved.is_empty() {
         return drifted(report, &subject);
     }
-    in_force(seen, &subject)
+    in_force(node, &subject)
 }
 
 /// A document that the next boot will not apply.
-fn refused(subject: &str, why: &str) -> Verdict {
-    Verdict::new(
-        (Word::Refused, Code::DocumentRefused),
-        Tone::Bad,
+fn refused(subject: &str, why: &str) -> Assessment {
+    Assessment::new(
+        Verdict::Refused,
         subject,
         format!("the next boot will refuse it: {why}"),
         "correct the document; `dayone check` tells whether it is right",
@@ -232,8 +218,8 @@ fn refused(subject: &str, why: &str) -> Verdict {
 }
 
 /// A document in force without a file that is this node's.
-fn gone(seen: &Seen<'_>, path: &str) -> Verdict {
-    let Seen { report, chosen, .. } = seen;
+fn gone(node: &NodeStatus, path: &str) -> Assessment {
+    let NodeStatus { report, chosen, .. } = node;
     let (about, next) = match report.is_anothers {
         true => (
             format!("{path} is not this node's under the name {}", chosen.hostname),
@@ -244,9 +230,8 @@ fn gone(seen: &Seen<'_>, path: &str) -> Verdict {
             "write the document again, which `dayone export --last-good` prints, or a new one, then `dayone apply`",
         ),
     };
-    Verdict::new(
-        (Word::Removed, Code::DocumentGone),
-        Tone::Bad,
+    Assessment::new(
+        Verdict::Removed,
         format!("{about}; its network stays"),
         &chosen.reason,
         format!(
@@ -257,17 +242,16 @@ fn gone(seen: &Seen<'_>, path: &str) -> Verdict {
 
 /// Verdict on a network that has everything of the document: the first thing that needs attention, now or at the next boot; else
 /// good.
-fn in_force(seen: &Seen<'_>, subject: &str) -> Verdict {
-    let Seen { report, chosen, .. } = seen;
+fn in_force(node: &NodeStatus, subject: &str) -> Assessment {
+    let NodeStatus { report, chosen, .. } = node;
     let boot = &report.boot;
-    let of_boot = match seen.is_back() {
+    let of_boot = match node.is_back() {
         true => "another document failed, and this one is back",
         false => outcome(boot),
     };
     if let Some(why) = &report.silent {
-        return Verdict::new(
-            (Word::InForce, Code::GatewaySilent),
-            Tone::Notice,
+        return Assessment::new(
+            Verdict::GatewaySilent,
             format!("{subject}; no gateway answers"),
             format!("{why}; {of_boot}"),
             "`dayone probe` looks at the cable, the switch and the gateway: this node has everything \
@@ -275,27 +259,24 @@ fn in_force(seen: &Seen<'_>, subject: &str) -> Verdict {
         );
     }
     if !report.units.is_empty() {
-        return Verdict::new(
-            (Word::InForce, Code::Disabled),
-            Tone::Notice,
+        return Assessment::new(
+            Verdict::UnitsDisabled,
             format!("{subject}; disabled"),
             report.units.join("; "),
             "`systemctl unmask` and `systemctl enable` with these units; see dayone-runbook(7)",
         );
     }
     if let Some(migration) = report.mtu_migration.as_ref().filter(|it| it.is_below()) {
-        return Verdict::new(
-            (Word::InForce, Code::MtuMigration),
-            Tone::Notice,
+        return Assessment::new(
+            Verdict::MtuTooSmall,
             format!("{subject}; its MTU is too small for the cluster"),
             migration.to_string(),
             migration.next(),
         );
     }
     if let Some(change) = &report.adopted {
-        return Verdict::new(
-            (Word::InForce, Code::ChangeAdopted),
-            Tone::Hint,
+        return Assessment::new(
+            Verdict::ChangeAdopted,
             format!("{subject}; with an adopted change"),
             change.to_string(),
             "`dayone diff` shows it; `dayone rollback` puts the document's network back, `dayone adopt \
@@ -304,100 +285,92 @@ fn in_force(seen: &Seen<'_>, subject: &str) -> Verdict {
     }
     let in_force = |why: &str| {
         let reason = format!("{of_boot}; {why}");
-        Verdict::new((Word::InForce, None), Tone::Good, subject, reason, "")
+        Assessment::new(Verdict::InForce, subject, reason, "")
     };
     match (&chosen.document, &chosen.unmatched) {
         (Some(_), _) => in_force(&chosen.reason),
         (None, Some(unmatched)) => {
             let others = format!("files of other nodes only ({})", unmatched.files.len());
-            let (word, about) = match report.bridge() {
-                Some(_) => (Word::InForce, format!("{subject}; {others}")),
-                None => (Word::NoDocument, others),
+            let (verdict, about) = match report.bridge() {
+                Some(_) => (Verdict::BesideOthers, format!("{subject}; {others}")),
+                None => (Verdict::OthersDocuments, others),
             };
-            Verdict::new(
-                (word, Code::OtherNodesDocuments),
-                Tone::Hint,
+            Assessment::new(
+                verdict,
                 about,
                 unmatched.to_string(),
                 "if one is meant for this node, give it one of these names, then `dayone apply`",
             )
         }
         (None, None) if report.bridge().is_some() => in_force(&boot.reason),
-        (None, None) => {
-            Verdict::new((Word::NoDocument, None), Tone::Good, "nothing to do", &chosen.reason, "")
-        }
+        (None, None) => Assessment::new(Verdict::NoDocument, "nothing to do", &chosen.reason, ""),
     }
 }
 
 /// The document, or the automatic bridge.
-fn subject(seen: &Seen<'_>) -> String {
-    match (&seen.chosen.document, seen.report.bridge()) {
-        (None, _) if seen.report.is_unread => "this node's document".to_owned(),
+fn subject(node: &NodeStatus) -> String {
+    match (&node.chosen.document, node.report.bridge()) {
+        (None, _) if node.report.is_unread => "this node's document".to_owned(),
         (Some(document), _) => document.path.display().to_string(),
         (None, Some(bridge)) => format!("br-ex on {}", bridge.uplink),
-        (None, None) if seen.report.boot.bridge.is_some() => "br-ex".to_owned(),
+        (None, None) if node.report.boot.bridge.is_some() => "br-ex".to_owned(),
         (None, None) => "this node's network".to_owned(),
     }
 }
 
 /// A trial whose network is, or may be, the node's.
-fn on_trial(open: &Tried, is_at_work: bool) -> Verdict {
+fn on_trial(open: &TrialReport, is_at_work: bool) -> Assessment {
     let document = open.trial.document.display();
     let phase = open.trial.phase.map_or_else(|| "it begins".to_owned(), |it| it.to_string());
-    let trial = |tone, about: String, reason: &str, next: &str| -> Verdict {
-        Verdict::new((Word::Trial, Code::OnTrial), tone, about, reason, next)
-    };
     match (open.trial.state, is_at_work) {
-        (State::Applying | State::Waiting, false) => trial(
-            Tone::Bad,
+        (State::Applying | State::Waiting, false) => Assessment::new(
+            Verdict::TrialFailed,
             format!("{document} is interrupted"),
             "its agent was killed; dayone-trial.service starts again by itself and undoes it",
             "`dayone apply` undoes it where dayone-trial.service is stopped",
         ),
-        (State::Waiting, true) => trial(
-            Tone::Notice,
+        (State::Waiting, true) => Assessment::new(
+            Verdict::OnTrial,
             format!("{document}; {} s left", open.left.unwrap_or_default()),
             "it is applied, and the old network returns by itself unless it is confirmed",
             "`dayone confirm` keeps it until the next boot, `systemctl stop dayone-trial.service` \
              ends it now",
         ),
-        (State::Confirmed, _) => trial(
-            Tone::Notice,
+        (State::Confirmed, _) => Assessment::new(
+            Verdict::OnTrial,
             format!("{document} stays until the next boot"),
             "it is confirmed, and is not this node's document",
             "to keep it for good, make it this node's document; `dayone apply` ends it now",
         ),
-        (State::RollBackFailed, _) => trial(
-            Tone::Bad,
+        (State::RollBackFailed, _) => Assessment::new(
+            Verdict::TrialFailed,
             format!("{document} is over, the old network is not back"),
             open.trial.reason.as_deref().unwrap_or_default(),
             "dayone-trial.service tries it again by itself, and so does `dayone apply`; see \
              dayone-runbook(7)",
         ),
-        (State::Asked | State::Applying | State::Undone | State::Failed, _) => trial(
-            Tone::Notice,
+        (State::Asked | State::Applying | State::Undone | State::Failed, _) => Assessment::new(
+            Verdict::OnTrial,
             format!("{document} is being applied"),
-            &phase,
+            phase,
             "wait for its end; `journalctl --boot --follow --identifier=dayone` shows each phase",
         ),
     }
 }
 
 /// A run without an end: at work, or killed.
-fn running(seen: &Seen<'_>, subject: &str) -> Verdict {
+fn running(node: &NodeStatus, subject: &str) -> Assessment {
     let phase =
-        seen.report.boot.phase.map_or_else(|| "it began".to_owned(), |it: Phase| it.to_string());
-    match &seen.at_work {
-        Some(holder) => Verdict::new(
-            (Word::Running, Code::AtWork),
-            Tone::Notice,
+        node.report.boot.phase.map_or_else(|| "it began".to_owned(), |it: Phase| it.to_string());
+    match &node.at_work {
+        Some(holder) => Assessment::new(
+            Verdict::Running,
             subject,
             format!("{phase}; by {holder}"),
             "wait for its end; `journalctl --boot --follow --identifier=dayone` shows each phase",
         ),
-        None => Verdict::new(
-            (Word::Interrupted, Code::Interrupted),
-            Tone::Bad,
+        None => Assessment::new(
+            Verdict::Interrupted,
             subject,
             format!("the run ended without an account, the last phase: {phase}"),
             "dayone.service starts again by itself and undoes what is left; `dayone apply` does it \
@@ -406,7 +379,7 @@ fn running(seen: &Seen<'_>, subject: &str) -> Verdict {
     }
 }
 
-fn drifted(report: &Report, subject: &str) -> Verdict {
+fn drifted(report: &StatusReport, subject: &str) -> Assessment {
     let next = match report.boot.bridge {
         None => "`dayone diff` shows the difference, `dayone rollback` puts the document's back",
         Some(_) => "`dayone diff` shows the difference, `dayone bridge` makes br-ex anew",
@@ -416,28 +389,28 @@ fn drifted(report: &Report, subject: &str) -> Verdict {
     let then = (!report.saved.is_empty()).then(|| {
         format!("the next activation of the saved profiles changes it: {}", report.saved.join(", "))
     });
-    let code = if now.is_some() { Code::NetworkDiffers } else { Code::SavedProfileDiffers };
+    let verdict = if now.is_some() { Verdict::NetworkDrifted } else { Verdict::ProfilesDrifted };
     let reason = now.into_iter().chain(then).collect::<Vec<_>>().join("; ");
-    Verdict::new((Word::Drifted, code), Tone::Notice, subject, reason, next)
+    Assessment::new(verdict, subject, reason, next)
 }
 
 /// A failed run, whatever the record says of an earlier one, and a document that is not committed.
-fn failed(boot: &Status, subject: &str) -> Verdict {
+fn failed(boot: &Status, subject: &str) -> Assessment {
     let words = outcome(boot);
     let reason = match &boot.error {
         Some(error) if boot.outcome == Outcome::Failed(Fault::NotRecorded) => error.clone(),
         Some(error) => format!("{words}: {error}"),
         None => format!("it is not committed; this boot: {words}"),
     };
-    let (word, about) = match (boot.outcome, boot.last_good_in_force) {
+    let (verdict, about) = match (boot.outcome, boot.last_good_in_force) {
         (Outcome::Failed(Fault::NotRecorded), _) => {
-            (Word::NotRecorded, format!("{subject} is in force"))
+            (Verdict::NotRecorded, format!("{subject} is in force"))
         }
         (_, true) => (
-            Word::FellBack,
+            Verdict::FellBack,
             format!("{subject} is not in force; the last good network carries the node"),
         ),
-        (_, false) => (Word::NotInForce, subject.to_owned()),
+        (_, false) => (Verdict::NotInForce, subject.to_owned()),
     };
     let what = match (boot.outcome, &boot.bridge) {
         (Outcome::Failed(Fault::NotRecorded), _) => {
@@ -466,7 +439,8 @@ fn failed(boot: &Status, subject: &str) -> Verdict {
         }
     };
     let next = boot.next.as_ref().map_or(what.to_owned(), |next| format!("{what}; {next}"));
-    Verdict::new((word, code_of(boot)), Tone::Bad, about, reason, next)
+    let failed = Assessment::new(verdict, about, reason, next);
+    Assessment { code: Some(code_of(boot)), ..failed }
 }
 
 fn code_of_service(service: Service) -> Code {

@@ -1,8 +1,8 @@
 //! Whole pages.
 
-use super::{super::verdict::verdict, *};
+use super::{super::verdict::assess, *};
 use crate::{
-    command::status::report::Report,
+    command::status::report::StatusReport,
     document::{Chosen, Document, digest::Digest, unmatched::Unmatched},
     durable::record::{Failures, Record},
     status::{Fault, Status, Success, phase::Phase, trial::Trial},
@@ -40,13 +40,13 @@ fn worker() -> Chosen {
     }
 }
 
-fn report(boot: Status, in_force: bool) -> Report {
-    Report { boot, in_force, ..Report::default() }
+fn report(boot: Status, in_force: bool) -> StatusReport {
+    StatusReport { boot, in_force, ..StatusReport::default() }
 }
 
-fn shown(report: &Report, chosen: &Chosen, record: &Record) -> String {
-    let seen = Seen { report, chosen, record, at_work: None };
-    page(&verdict(&seen), &seen, false)
+fn shown(report: StatusReport, chosen: Chosen, record: Record) -> String {
+    let node = NodeStatus { report, chosen, record, at_work: None };
+    page(&assess(&node), &node, false)
 }
 
 const ROLLED_BACK: &str = "\
@@ -100,7 +100,7 @@ fn a_failure_is_told_from_verdict_to_details_in_80_columns() {
     let (digest, last_error) = (Digest::of(b""), String::new());
     let failures = Failures { digest, count: 1, last_error, boot_id: String::new(), cut_off: 0 };
     let record = Record { failures: Some(failures), ..Record::default() };
-    let text = shown(&report(rolled_back(), false), &worker(), &record);
+    let text = shown(report(rolled_back(), false), worker(), record);
     assert_eq!(text, ROLLED_BACK);
     assert!(text.lines().all(|line| line.chars().count() <= 80));
 }
@@ -123,17 +123,17 @@ fn failures_are_shown_of_this_document_while_it_is_not_in_force() {
         (of(b"another"), good, true, false),
         (of(b"another"), rolled_back(), false, false),
     ] {
-        let text = shown(&report(boot, in_force), &worker(), &record);
+        let text = shown(report(boot, in_force), worker(), record);
         assert_eq!(text.contains(" failures: 3 of "), is_shown, "{text}");
     }
 }
 
 #[test]
 fn colour_changes_no_character_and_no_width() {
-    let (report, chosen, record) = (report(rolled_back(), false), worker(), Record::default());
-    let seen = Seen { report: &report, chosen: &chosen, record: &record, at_work: None };
-    let it = verdict(&seen);
-    let (plain, coloured) = (page(&it, &seen, false), page(&it, &seen, true));
+    let (report, record) = (report(rolled_back(), false), Record::default());
+    let node = NodeStatus { report, chosen: worker(), record, at_work: None };
+    let it = assess(&node);
+    let (plain, coloured) = (page(&it, &node, false), page(&it, &node, true));
     assert!(coloured.starts_with("\x1b[1;31mNOT IN FORCE"), "{coloured}");
     assert!(coloured.contains("\x1b[1;31mFAILED\x1b[0m > roll-back"), "{coloured}");
     assert_eq!(coloured.replace("\x1b[1;31m", "").replace("\x1b[0m", ""), plain);
@@ -158,7 +158,7 @@ fn files_of_other_nodes_are_named_beside_the_names_that_were_tried() {
         warnings: chosen.warnings.clone(),
         ..Status::default()
     };
-    let text = shown(&report(boot, true), &chosen, &Record::default());
+    let text = shown(report(boot, true), chosen, Record::default());
     let expected = "\
 NO DOCUMENT: files of other nodes only (5)
 no file is this node's: it looks for worker-9.yml, cluster.yml; there are
@@ -174,19 +174,18 @@ apply`
     assert_eq!(text, expected);
 }
 
-fn tried(state: State) -> Tried {
+fn tried(state: State) -> TrialReport {
     let digest = Digest::of(b"");
     let trial = Trial { state, ..Trial::new("/root/new.yml".into(), digest, 60) };
-    Tried { trial, left: (state == State::Waiting).then_some(42) }
+    TrialReport { trial, left: (state == State::Waiting).then_some(42) }
 }
 
 #[test]
 fn a_trial_shows_the_time_left_and_the_command_that_keeps_it() {
     let boot = Status { outcome: Outcome::Succeeded(Success::Committed), ..Status::default() };
-    let report = Report { trial: Some(tried(State::Waiting)), ..report(boot, true) };
-    let chosen = worker();
+    let report = StatusReport { trial: Some(tried(State::Waiting)), ..report(boot, true) };
     let at_work = Some("dayone trial (process 1)".to_owned());
-    let seen = Seen { report: &report, chosen: &chosen, record: &Record::default(), at_work };
+    let node = NodeStatus { report, chosen: worker(), record: Record::default(), at_work };
     let expected = "\
 TRIAL: /root/new.yml; 42 s left
 it is applied, and the old network returns by itself unless it is confirmed
@@ -200,7 +199,7 @@ dayone-trial.service` ends it now
      trial: /root/new.yml, 42 s left
   in force: yes
 ";
-    assert_eq!(page(&verdict(&seen), &seen, false), expected);
+    assert_eq!(page(&assess(&node), &node, false), expected);
 }
 
 /// A collected node may be anybody's.
@@ -208,7 +207,7 @@ dayone-trial.service` ends it now
 fn a_word_of_any_length_ends_no_page() {
     let long = "x".repeat(usize::from(u16::MAX) + 1);
     let boot = Status { probes_after: vec![probe(&long, false, &long)], ..rolled_back() };
-    let text = shown(&report(boot, false), &worker(), &Record::default());
+    let text = shown(report(boot, false), worker(), Record::default());
     assert!(text.contains(&long) && text.len() < 3 * long.len(), "{}", text.len());
 }
 

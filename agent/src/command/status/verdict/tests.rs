@@ -1,11 +1,8 @@
 //! Every verdict as a user sees it: the first line and the reason, and whether the exit code is 0.
 
-use super::verdict;
+use super::{Code, Patience, assess};
 use crate::{
-    command::status::{
-        report::{Change, Report, Seen, Tried},
-        word::{Code, Word},
-    },
+    command::status::report::{ChangeReport, NodeStatus, StatusReport, TrialReport},
     document::{Chosen, Document, digest::Digest, unmatched::Unmatched},
     durable::{
         adopted::AdoptedChange,
@@ -33,23 +30,16 @@ fn this_nodes() -> Chosen {
     }
 }
 
-/// A row's situation; the rest is that of a node whose document is in force.
-struct Node {
-    report: Report,
-    chosen: Chosen,
-    record: Record,
-    at_work: Option<String>,
-}
-
-fn node(outcome: Outcome, change: impl FnOnce(&mut Node)) -> Node {
+fn node(outcome: Outcome, change: impl FnOnce(&mut NodeStatus)) -> NodeStatus {
     let boot = Status { outcome, reason: "the uplink of the hint".to_owned(), ..Status::default() };
-    let report = Report { boot, in_force: true, ..Report::default() };
-    let mut node = Node { report, chosen: this_nodes(), record: Record::default(), at_work: None };
+    let report = StatusReport { boot, in_force: true, ..StatusReport::default() };
+    let mut node =
+        NodeStatus { report, chosen: this_nodes(), record: Record::default(), at_work: None };
     change(&mut node);
     node
 }
 
-fn failed(fault: Fault, change: impl FnOnce(&mut Node)) -> Node {
+fn failed(fault: Fault, change: impl FnOnce(&mut NodeStatus)) -> NodeStatus {
     node(Outcome::Failed(fault), |it| {
         it.report.in_force = false;
         it.report.boot.error = Some("why".to_owned());
@@ -57,16 +47,16 @@ fn failed(fault: Fault, change: impl FnOnce(&mut Node)) -> Node {
     })
 }
 
-fn good(change: impl FnOnce(&mut Node)) -> Node {
+fn good(change: impl FnOnce(&mut NodeStatus)) -> NodeStatus {
     node(Outcome::Succeeded(Success::Unchanged), change)
 }
 
-fn without_document(it: &mut Node) {
+fn without_document(it: &mut NodeStatus) {
     it.chosen.document = None;
     it.chosen.reason = "no document for this node".to_owned();
 }
 
-fn bridge(it: &mut Node) {
+fn bridge(it: &mut NodeStatus) {
     without_document(it);
     it.report.boot.bridge = made();
 }
@@ -76,38 +66,38 @@ fn made() -> Option<Bridge> {
 }
 
 /// The document cannot be read, and this boot's run was before that.
-fn unread(it: &mut Node) {
+fn unread(it: &mut NodeStatus) {
     without_document(it);
     it.report.in_force = false;
     it.report.is_unread = true;
     it.report.refused = Some("it is not UTF-8".to_owned());
 }
 
-fn trial(state: State) -> impl FnOnce(&mut Node) {
+fn trial(state: State) -> impl FnOnce(&mut NodeStatus) {
     move |it| {
         let trial = Trial::new("new.yml".into(), Digest::of(b""), 60);
         let left = (state == State::Waiting).then_some(42);
-        it.report.trial = Some(Tried { trial: Trial { state, ..trial }, left });
+        it.report.trial = Some(TrialReport { trial: Trial { state, ..trial }, left });
     }
 }
 
-fn at_work(it: &mut Node) {
+fn at_work(it: &mut NodeStatus) {
     it.at_work = Some("dayone apply (process 1)".to_owned());
 }
 
-fn not_in_force(it: &mut Node) {
+fn not_in_force(it: &mut NodeStatus) {
     it.report.in_force = false;
 }
 
-fn pending(it: &mut Node) {
+fn pending(it: &mut NodeStatus) {
     it.report.pending = Some(Digest::of(b""));
 }
 
-fn held(it: &mut Node) {
+fn held(it: &mut NodeStatus) {
     it.report.held = true;
 }
 
-fn down(service: Service) -> impl FnOnce(&mut Node) {
+fn down(service: Service) -> impl FnOnce(&mut NodeStatus) {
     move |it| {
         let start = "`systemctl start it` starts it".to_owned();
         it.report.down = Some(Outage { service, is_late: false, why: "why".to_owned(), start });
@@ -116,10 +106,9 @@ fn down(service: Service) -> impl FnOnce(&mut Node) {
 }
 
 /// The verdict in a node, for programs: its word and its reason; and what to do.
-fn judged(Node { report, chosen, record, at_work }: &Node) -> (Word, Option<Code>, String) {
-    let at_work = at_work.clone();
-    let it = verdict(&Seen { report, chosen, record, at_work });
-    (it.word, it.code, it.next)
+fn judged(node: &NodeStatus) -> (&'static str, Option<Code>, String) {
+    let it = assess(node);
+    (it.verdict.row().word, it.code, it.next)
 }
 
 #[test]
@@ -168,7 +157,7 @@ fn a_boot_that_is_held_is_told_first_whatever_the_record_says() {
         let (told, exit) = told(&node);
         assert_eq!((told, exit), (text, 3));
         let (word, reason, next) = judged(&node);
-        assert_eq!((word, reason), (Word::Waiting, Some(code)));
+        assert_eq!((word, reason), ("WAITING", Some(code)));
         assert!(!next.is_empty());
     }
 }
@@ -179,21 +168,21 @@ fn a_service_that_is_down_is_named_first_with_what_starts_it() {
     for (node, word, code, text, next) in [
         (
             good(down(Service::OpenVswitch)),
-            Word::Committed,
+            "COMMITTED",
             Code::OpenVswitchDown,
             "COMMITTED: FILE; Open vSwitch is down; why; differences cannot be told",
             start.to_owned(),
         ),
         (
             good(down(Service::NetworkManager)),
-            Word::Committed,
+            "COMMITTED",
             Code::NetworkManagerDown,
             "COMMITTED: FILE; NetworkManager is down; why; differences cannot be told",
             start.to_owned(),
         ),
         (
             failed(Fault::RolledBack, down(Service::Bus)),
-            Word::NotInForce,
+            "NOT IN FORCE",
             Code::BusDown,
             "NOT IN FORCE: FILE; the system bus is down; failed and rolled back: why",
             format!("{start}, then `dayone apply`"),
@@ -205,9 +194,8 @@ fn a_service_that_is_down_is_named_first_with_what_starts_it() {
 }
 
 /// Line and reason of a verdict, with FILE for the document, and the exit code.
-fn told(Node { report, chosen, record, at_work }: &Node) -> (String, u8) {
-    let at_work = at_work.clone();
-    let verdict = verdict(&Seen { report, chosen, record, at_work });
+fn told(node: &NodeStatus) -> (String, u8) {
+    let verdict = assess(node);
     let text = format!("{}; {}", verdict.line, verdict.reason).replace(FILE, "FILE");
     let result = verdict.result();
     if let Err(error) = &result {
@@ -218,9 +206,9 @@ fn told(Node { report, chosen, record, at_work }: &Node) -> (String, u8) {
 
 #[test]
 fn a_network_that_is_not_this_nodes_has_a_verdict_and_exit_code_3() {
-    let in_force = |it: &mut Node| it.report.in_force = true;
+    let in_force = |it: &mut NodeStatus| it.report.in_force = true;
     let running = || Outcome::Open(Open::Running);
-    let probing = |it: &mut Node| it.report.boot.phase = Some(Phase::Probe);
+    let probing = |it: &mut NodeStatus| it.report.boot.phase = Some(Phase::Probe);
     for (node, text) in [
         (
             failed(Fault::RollBackFailed, |_| {}),
@@ -397,7 +385,7 @@ fn a_network_that_is_not_this_nodes_has_a_verdict_and_exit_code_3() {
 
 #[test]
 fn a_network_in_force_and_a_node_without_a_document_have_exit_code_0() {
-    let unmatched = |it: &mut Node| {
+    let unmatched = |it: &mut NodeStatus| {
         without_document(it);
         let (tried, files) = (vec!["worker-9.yml".to_owned()], vec!["a.yml".to_owned()]);
         it.chosen.unmatched = Some(Unmatched { tried, files });
@@ -469,7 +457,7 @@ fn a_canary_is_held_although_its_last_good_network_carries_it() {
                     good network carries the node; failed and rolled back: why";
     assert_eq!(told(&node), (expected.to_owned(), 3));
     let (word, code, next) = judged(&node);
-    assert_eq!((word, code), (Word::Waiting, Some(Code::HeldOnPurpose)));
+    assert_eq!((word, code), ("WAITING", Some(Code::HeldOnPurpose)));
     assert!(next.contains("`dayone rollback`"), "{next}");
 }
 
@@ -483,7 +471,7 @@ fn an_mtu_below_that_of_the_cluster_is_told_and_a_larger_one_is_no_alarm() {
                 document has 1500";
     assert_eq!(told(&has(1500)), (text.to_owned(), 3));
     let (word, code, next) = judged(&has(1500));
-    assert_eq!((word, code), (Word::InForce, Some(Code::MtuMigration)));
+    assert_eq!((word, code), ("IN FORCE", Some(Code::MtuMigration)));
     assert!(next.starts_with("put `mtu: 9000` into the document"), "{next}");
     for enough in [9000, 9216] {
         assert_eq!((told(&has(enough)).1, judged(&has(enough)).1), (0, None));
@@ -494,9 +482,9 @@ fn an_mtu_below_that_of_the_cluster_is_told_and_a_larger_one_is_no_alarm() {
 fn an_adopted_change_is_told_and_no_alarm() {
     let change = || {
         let adopted = AdoptedChange::new(&[], Some("CHG-7".to_owned()));
-        Some(Change::new(&adopted, vec!["br-ex: ipv4".to_owned()]))
+        Some(ChangeReport::new(&adopted, vec!["br-ex: ipv4".to_owned()]))
     };
-    let adopted = |it: &mut Node| it.report.adopted = change();
+    let adopted = |it: &mut NodeStatus| it.report.adopted = change();
     let text = "IN FORCE: FILE; with an adopted change; br-ex: ipv4, adopted just now: CHG-7";
     assert_eq!(told(&good(adopted)), (text.to_owned(), 0));
     assert_eq!(judged(&good(adopted)).1, Some(Code::ChangeAdopted));
@@ -518,5 +506,19 @@ fn a_document_that_is_back_is_in_force_without_another_run() {
     assert_eq!(told(&other(Some(Digest::of(b"another").to_string()))), (text.to_owned(), 0));
     for own in [None, Some(Digest::of(b"").to_string())] {
         assert_eq!(told(&other(own)).1, 3);
+    }
+}
+
+#[test]
+fn a_boot_that_is_held_by_a_failure_fails_at_once() {
+    for (node, patience) in [
+        (failed(Fault::RolledBack, held), Patience::None),
+        (node(Outcome::Open(Open::NotRun), held), Patience::Run),
+        (good(|it| (held(it), at_work(it)).1), Patience::Run),
+        // A service may be down for the moment of a restart, whatever the network is.
+        (good(|it| (trial(State::Confirmed)(it), down(Service::Bus)(it)).1), Patience::Run),
+        (good(trial(State::Confirmed)), Patience::Endless),
+    ] {
+        assert_eq!(assess(&node).verdict.row().patience, patience, "{}", assess(&node).line);
     }
 }
