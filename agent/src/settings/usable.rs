@@ -11,6 +11,8 @@ use toml::{
     de::{DeArray, DeString, DeTable, DeValue, Deserializer},
 };
 
+use nmgen::spelling::is_alike;
+
 use super::Settings;
 use crate::paths::Paths;
 
@@ -74,12 +76,23 @@ impl Usable {
                     used = more;
                     usable.settings = settings;
                 }
-                Err(error) => tell(lines.start, error.message()),
+                Err(error) => tell(lines.start, &with_meant(error.message())),
             }
         }
         faults.sort();
         usable.faults = faults.into_iter().map(|(_, fault)| fault).collect();
         usable
+    }
+}
+
+/// The message of serde for an unknown key, with the key that was meant.
+fn with_meant(message: &str) -> String {
+    let mut names = message.split('`').skip(1).step_by(2);
+    let unknown = names.next().filter(|_| message.starts_with("unknown "));
+    let meant = unknown.and_then(|unknown| names.find(|name| is_alike(unknown, name)));
+    match meant {
+        Some(meant) => format!("{message}; did you mean `{meant}`?"),
+        None => message.to_owned(),
     }
 }
 
@@ -199,6 +212,26 @@ mod tests {
             );
             assert_eq!(settings.wait.link.get().as_secs() == 7, is_used("link = 7"), "{text}");
             assert_eq!((settings.max_attempts, settings.probe.target.len()), (3, 0), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_misspelt_key_or_value_comes_with_the_one_that_was_meant() {
+        for (text, meant) in [
+            ("on-falure = \"fail\"\n", Some("on-failure")),
+            ("[wait]\nlnik = 1\n", Some("link")),
+            ("on-failure = \"contniue\"\n", Some("continue")),
+            ("[probe]\ngatewy = \"off\"\n", Some("gateway")),
+            ("[wire]\nmtu = true\n", None),
+        ] {
+            let faults = parse(text).faults;
+            let [fault] = faults.as_slice() else { unreachable!("{text}: {faults:?}") };
+            match meant {
+                Some(meant) => {
+                    assert!(fault.contains(&format!("did you mean `{meant}`?")), "{fault}");
+                }
+                None => assert!(!fault.contains("did you mean"), "{fault}"),
+            }
         }
     }
 
