@@ -247,6 +247,11 @@ impl Paths {
         self.under("/run/openvswitch/db.sock")
     }
 
+    /// Its file.
+    pub(crate) fn ovs_database(&self) -> PathBuf {
+        self.under("/etc/openvswitch/conf.db")
+    }
+
     /// The process of ovs-vswitchd; the file goes with its orderly end alone.
     pub(crate) fn ovs_vswitchd_pid(&self) -> PathBuf {
         self.under("/run/openvswitch/ovs-vswitchd.pid")

@@ -46,12 +46,23 @@ fn unsupported(profile: &Profile) -> Vec<Loss> {
 /// Addresses that depend on the interface's name and the profile's UUID.
 fn addresses(ip: &Profile) -> Option<Loss> {
     const STABLE_PRIVACY: i64 = 1;
+    // NetworkManager's configuration decides; where it says nothing, stable-privacy.
+    const DEFAULT: i64 = 3;
     let is_automatic = matches!(ip.settings.text("ipv6", "method"), Some("auto" | "dhcp"));
     let mode = ip.settings.number("ipv6", "addr-gen-mode");
     let has_token = ip.settings.text("ipv6", "token").is_some();
-    (is_automatic && mode == Some(STABLE_PRIVACY) && !has_token).then(|| {
-        let why = "the address depends on the interface's name and the profile's UUID, so br-ex has \
-                   another one, the same at each boot";
+    (is_automatic && matches!(mode, Some(STABLE_PRIVACY | DEFAULT)) && !has_token).then(|| {
+        let why = match mode {
+            Some(STABLE_PRIVACY) => {
+                "the address depends on the interface's name and the profile's UUID, so br-ex has \
+                 another one, the same at each boot"
+            }
+            _ => {
+                "NetworkManager's default decides: with stable-privacy the address depends on the \
+                 interface's name and the profile's UUID, so br-ex has another one, the same at each \
+                 boot"
+            }
+        };
         loss(ip, "the stable-privacy address of ipv6.addr-gen-mode", why)
     })
 }

@@ -1,6 +1,6 @@
 //! The services without which the network of a document is neither read nor made, asked before anything that depends on them.
 
-use std::{pin::pin, time::Duration};
+use std::{fs::File, io::Read as _, path::Path, pin::pin, time::Duration};
 
 use nmgen::chain;
 
@@ -35,9 +35,32 @@ fn outage(paths: &Paths, service: Service, why: String) -> Outage {
     } else {
         String::new()
     };
-    let start = format!("`{unmask}systemctl start {unit}` starts it");
+    let database = paths.ovs_database();
+    let start = match service {
+        Service::OpenVswitch if is_damaged(&database) => {
+            let database = database.display();
+            format!(
+                "`mv {database} {database}.damaged; {unmask}systemctl restart {unit}` makes an empty \
+                 database in place of the damaged one, and starts it"
+            )
+        }
+        Service::OpenVswitch | Service::NetworkManager | Service::Bus => {
+            format!("`{unmask}systemctl start {unit}` starts it")
+        }
+    };
     Outage { service, is_late: false, why, start }
 }
+
+/// Whether a file is no database of ovsdb(7): each record begins with one of these words. A missing one is made by ovs-ctl.
+fn is_damaged(database: &Path) -> bool {
+    const MAGIC: [&[u8]; 2] = [b"OVSDB JSON ", b"OVSDB CLUSTER "];
+    let mut start = Vec::new();
+    let read = File::open(database).and_then(|file| file.take(LENGTH).read_to_end(&mut start));
+    read.is_ok() && !MAGIC.iter().any(|magic| start.starts_with(magic))
+}
+
+/// The bytes that tell a database from another file.
+const LENGTH: u64 = 16;
 
 fn late(paths: &Paths, service: Service, bound: Duration) -> Outage {
     let why = format!("no answer within {} s", bound.as_secs());
@@ -47,7 +70,7 @@ fn late(paths: &Paths, service: Service, bound: Duration) -> Outage {
 }
 
 /// As the end of a command.
-fn ended(outage: Outage) -> Error {
+pub(super) fn ended(outage: Outage) -> Error {
     Error::Down { down: outage.to_string(), why: outage.why, start: outage.start }
 }
 
@@ -142,4 +165,30 @@ async fn without_open_vswitch(paths: &Paths) -> Option<String> {
 /// Whether the document's network needs Open vSwitch.
 pub(super) fn needs_ovs(document: &Document) -> bool {
     Parsed::new(&document.text).is_ok_and(|parsed| parsed.first_wants().ovs)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_database_that_cannot_be_one_is_named_with_the_command_that_replaces_it()
+    -> Result<(), std::io::Error> {
+        let root = tempfile::tempdir()?;
+        let paths = Paths::new(root.path());
+        let file = paths.ovs_database();
+        let start = || outage(&paths, Service::OpenVswitch, String::new()).start;
+        assert!(start().starts_with("`systemctl start "), "{}", start());
+        std::fs::create_dir_all(file.parent().unwrap_or(&file))?;
+        for (text, is_damaged) in [
+            ("", true),
+            ("SDB JSON 172 7c", true),
+            ("OVSDB JSON 172 7c", false),
+            ("OVSDB CLUSTER 172 7c", false),
+        ] {
+            std::fs::write(&file, text)?;
+            assert_eq!(start().starts_with("`mv "), is_damaged, "{text:?} {}", start());
+        }
+        Ok(())
+    }
 }

@@ -155,7 +155,9 @@ fn every_loss_has_a_name() {
     let stable = |it: Profile| it.with("ipv6", "method", "auto").with("ipv6", "addr-gen-mode", 1);
     assert_eq!(auto(stable), ["the stable-privacy address of ipv6.addr-gen-mode of eno1"]);
     assert_eq!(auto(|it| stable(it).with("ipv6", "token", "::5")), Vec::<String>::new());
-    assert_eq!(auto(|it| stable(it).with("ipv6", "addr-gen-mode", 0)), Vec::<String>::new());
+    let of_mode = |mode| auto(|it| stable(it).with("ipv6", "addr-gen-mode", mode));
+    assert_eq!((of_mode(0), of_mode(2)), (Vec::new(), Vec::new()));
+    assert_eq!(of_mode(3), ["the stable-privacy address of ipv6.addr-gen-mode of eno1"]);
     assert_eq!(auto(|it| stable(it).with("ipv6", "method", "manual")), Vec::<String>::new());
     let unknown = Value::Unsupported("a(ii)".to_owned());
     assert_eq!(auto(|it| it.with("ipv4", "new", unknown)), ["ipv4.new of eno1"]);
