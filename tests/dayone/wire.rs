@@ -19,6 +19,8 @@ pub(super) fn is_proved(case: &mut Case<'_>) -> Result<(), Error> {
     assert!(has(&good, "mtu", "192.0.2.1", "ok"), "{good}");
     assert!(has(&good, "mtu", "192.0.2.3", "unknown"), "{good}");
     assert!(has(&good, "duplicate", "192.0.2.10", "ok"), "{good}");
+    assert!(has(&good, "gateway", "192.0.2.1", "ok"), "{good}");
+    assert!(has(&good, "gateway", "192.0.2.3", "unknown"), "{good}");
 
     // A network that refuses ICMP is no fault.
     case.peer_mut().fault(Fault::DropPing, true)?;

@@ -1,6 +1,6 @@
 //! `dayone probe`: the wire now, without a change.
 
-use std::time::Duration;
+use std::{net::IpAddr, time::Duration};
 
 use serde::Serialize;
 
@@ -8,11 +8,14 @@ use super::{output::print_page, status::wrapped};
 use crate::{
     cli::Form,
     client::netlink::Netlink,
+    document,
+    durable::record::Record,
     error::Error,
     network::NetworkError,
     paths::Paths,
     probe::wire::{self, Asked, Finding, Verdict, Wire},
     settings::Usable,
+    state::Parsed,
 };
 
 /// The lines of a console, without the next prompt.
@@ -38,8 +41,10 @@ pub(crate) async fn probe(paths: &Paths, form: Form) -> Result<(), Error> {
     let settings = Usable::load(paths).told();
     let netlink = Netlink::connect().map_err(NetworkError::from)?;
     let bound = settings.timeout.probe.get().max(LEAST);
-    let asked = Asked::of(&settings.probe);
-    let look = wire::look(&Wire::ALL, &asked, paths, &netlink);
+    let gateways = gateways_of_document(paths).await;
+    let asked = Asked { gateways, ..Asked::of(&settings.probe) };
+    let wires = [&Wire::ALL[..], &[Wire::Gateway]].concat();
+    let look = wire::look(&wires, &asked, paths, &netlink);
     let late = |_| NetworkError::NotReady { what: "the probes of the wire".to_owned(), bound };
     let mut findings =
         tokio::time::timeout(bound, look).await.map_err(late)?.map_err(NetworkError::from)?;
@@ -54,6 +59,17 @@ pub(crate) async fn probe(paths: &Paths, form: Form) -> Result<(), Error> {
         }
     })?;
     if failed == 0 { Ok(()) } else { Err(Error::Wire { failed }) }
+}
+
+/// Returns the gateways of this node's document unless it is in force: those of the routes are asked anyway.
+async fn gateways_of_document(paths: &Paths) -> Vec<IpAddr> {
+    let in_force = Record::load(paths).document_in_force(paths);
+    let chosen = document::choose(paths, in_force.as_ref(), Duration::ZERO, || {}).await;
+    let document = chosen.ok().and_then(|it| it.document);
+    let other = document.filter(|it| in_force.is_none_or(|of| of.digest != it.digest));
+    let parsed = other.and_then(|it| Parsed::new(&it.text).ok());
+    let wants = parsed.map(|it| it.first_wants()).unwrap_or_default();
+    wants.gateways.into_iter().map(|gateway| gateway.ip).collect()
 }
 
 /// Failures come first, and a console of 25 lines has all of the page.

@@ -81,7 +81,7 @@ async fn named(
 ) -> Result<Answered, String> {
     let asked = gateways.iter().enumerate().map(|(rank, gateway)| async move {
         let answer = match routes.iter().find(|route| gateway.is_of(route)) {
-            Some(route) => answers(route, netlink).await,
+            Some(route) => by_icmp_or_neighbour(route, netlink).await,
             None => Err(format!("there is no default route through {}", gateway.ip)),
         };
         (rank, answer)
@@ -109,7 +109,8 @@ async fn named(
 /// Asks the gateways of these routes. The answer of the preferred one counts, so that a later question can be of the same link.
 async fn in_use(routes: &[&Route], netlink: &Netlink) -> Result<Answered, String> {
     let asked = routes.iter().enumerate();
-    let asked = asked.map(|(rank, route)| async move { (rank, answers(route, netlink).await) });
+    let asked = asked
+        .map(|(rank, route)| async move { (rank, by_icmp_or_neighbour(route, netlink).await) });
     let (rank, detail) = preferred(asked.collect()).await?;
     Ok(Answered { link: Some(routes[rank].link.clone()), ..detail.into() })
 }
@@ -152,7 +153,8 @@ where
     }
 }
 
-async fn answers(route: &Route, netlink: &Netlink) -> Answer {
+/// Asks the gateway of this route.
+pub(super) async fn by_icmp_or_neighbour(route: &Route, netlink: &Netlink) -> Answer {
     let ip = route.gateway;
     match neighbour(route.index, ip, netlink).await {
         Ok(()) => Ok(format!("{ip} on {} answers neighbour discovery", route.link)),

@@ -5,6 +5,7 @@ mod duplicate;
 mod echo;
 mod facts;
 mod finding;
+mod gateway;
 mod lacp;
 mod lines;
 mod lldp;
@@ -37,6 +38,7 @@ pub(crate) async fn look(
             Wire::Vlan => vlan::look(facts, &asked.peers, netlink).await,
             Wire::Mtu => mtu::look(facts, &asked.peers).await,
             Wire::Duplicate => duplicate::look(facts).await,
+            Wire::Gateway => gateway::look(facts, &asked.gateways, netlink).await,
             Wire::Lldp => lldp::look(&asked.neighbours).await,
         };
         let milliseconds = u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX);

@@ -15,11 +15,13 @@ pub(crate) enum Wire {
     Vlan,
     Mtu,
     Duplicate,
+    /// A transaction asks gateways by probes of their own.
+    Gateway,
     Lldp,
 }
 
 impl Wire {
-    /// All, from the cable up.
+    /// Those of a transaction, from the cable up.
     pub(crate) const ALL: [Self; 6] =
         [Self::Bond, Self::Lacp, Self::Vlan, Self::Mtu, Self::Duplicate, Self::Lldp];
 
@@ -31,6 +33,7 @@ impl Wire {
             Self::Vlan => "vlan",
             Self::Mtu => "mtu",
             Self::Duplicate => "duplicate",
+            Self::Gateway => "gateway",
             Self::Lldp => "lldp",
         }
     }
@@ -43,6 +46,7 @@ impl Wire {
             Self::Vlan => settings.vlan,
             Self::Mtu => settings.mtu,
             Self::Duplicate => settings.duplicate,
+            Self::Gateway => settings.gateway,
             Self::Lldp => settings.lldp,
         }
     }
@@ -55,12 +59,18 @@ pub(crate) struct Asked {
     pub(crate) peers: Vec<IpAddr>,
     /// The switch and port of each cable.
     pub(crate) neighbours: Vec<Expected>,
+    /// Gateways of a document that is not in force.
+    pub(crate) gateways: Vec<IpAddr>,
 }
 
 impl Asked {
     /// The other ends, as far as they are told.
     pub(crate) fn of(settings: &Probes) -> Self {
-        Self { peers: settings.peers.clone(), neighbours: settings.lldp_neighbour.clone() }
+        Self {
+            peers: settings.peers.clone(),
+            neighbours: settings.lldp_neighbour.clone(),
+            gateways: Vec::new(),
+        }
     }
 }
 
@@ -91,7 +101,7 @@ pub(crate) struct Finding {
 }
 
 impl Finding {
-    pub(super) fn new(probe: Wire, target: &str, result: Verdict, detail: String) -> Self {
+    pub(crate) fn new(probe: Wire, target: &str, result: Verdict, detail: String) -> Self {
         Self { probe, target: target.to_owned(), result, detail, next: None, milliseconds: 0 }
     }
 
