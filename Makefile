@@ -9,6 +9,8 @@ PREFIX ?= /usr
 CARGO ?= cargo
 OUT ?= target/demo
 VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)
+# Commit and date, as `--version` prints them: a tarball's own, or the clone's. An image's build has no history and gives COMMIT=.
+COMMIT := $(shell packaging/commit)
 
 # The host's own target, named explicitly: the static flag then does not apply to build scripts.
 HOST_TARGET := $(shell rustc -vV 2>/dev/null | sed -n 's/^host: //p')
@@ -21,6 +23,8 @@ comma := ,
 # say, since packages and `make install-built` take them from here. A variable and no --target-dir: tests/cross/cargo has its own.
 INTO_TARGET := CARGO_TARGET_DIR=target
 NMGEN_BINARY := target/release/nmgen
+# `make nmgen` leaves it for a first try; no package takes it.
+QUICK_BINARY := target/quick/nmgen
 DAYONE_BINARY := target/$(TARGET)/node/dayone
 RAMDISK_BINARY := target/$(TARGET)/ramdisk/nmgen-boot
 MANUALS := target/manuals
@@ -60,11 +64,17 @@ DEB := target/deb
 .PHONY: $(shell sed -n 's/^\([a-z-]*\):.*/\1/p' $(firstword $(MAKEFILE_LIST)))
 
 # Built separately: together, nmgen would be linked with features that only the agent needs.
-all: nmgen node ## Build the programs
+all: nmgen-release node ## Build the programs
+
+nmgen-release node ramdisk: export BUILD_VERSION := $(VERSION)$(if $(COMMIT), ($(COMMIT)))
+
+nmgen: toolchain ## Build nmgen for a first try, in some three minutes; not for packages
+	$(INTO_TARGET) $(CARGO) build --locked --profile quick $(NMGEN_PACKAGE)
+	@ls -l $(QUICK_BINARY)
 
 # A C library writes the time of its build into the program; compilers take this one (reproducible-builds.org).
-nmgen: export SOURCE_DATE_EPOCH ?= 0
-nmgen: toolchain ## Build nmgen for pipelines
+nmgen-release: export SOURCE_DATE_EPOCH ?= 0
+nmgen-release: toolchain ## Build nmgen for pipelines, in some nine minutes
 	RUSTFLAGS="$$RUSTFLAGS $(PLACES)" $(INTO_TARGET) $(CARGO) build --locked --release $(NMGEN_PACKAGE)
 
 help: ## Show this
@@ -170,12 +180,15 @@ test: tools
 	$(CARGO) test --locked --no-fail-fast --workspace
 
 # Debian's next release as the node: its systemd, NetworkManager and Open vSwitch. CASES= chooses among the agent's cases;
-# VERSIONS_TEST=two_stage has those in virtual machines, with the release's own kernel, dracut and Ignition.
+# VERSIONS_TEST=two_stage has those in virtual machines, with the release's own kernel, dracut and Ignition. CONFIGURE_OVS= is the script
+# of machine-config-operator, rendered, for the nodes without a document; the host's kernel has to have Open vSwitch then.
 VERSIONS_SUITE := forky
 VERSIONS_TEST := dayone
+CONFIGURE_OVS ?=
 check-versions: toolchain packages ## Run the agent's cases on newer versions of systemd and NetworkManager
-	LAB_SUITE=$(VERSIONS_SUITE) REQUIRE_LAB=1 $(CARGO) test --locked -p tests --test $(VERSIONS_TEST) -- \
+	LAB_SUITE=$(VERSIONS_SUITE) REQUIRE_LAB=1 $(if $(CONFIGURE_OVS),CONFIGURE_OVS="$(abspath $(CONFIGURE_OVS))") $(CARGO) test --locked -p tests --test $(VERSIONS_TEST) -- \
 	  --skip systemd_25 --skip without_lab:: $(CASES)
+	@[ -n "$(CONFIGURE_OVS)" ] || echo "check-versions: NOT TESTED: the real configure-ovs.sh (CONFIGURE_OVS=FILE)"
 
 # In virtual machines, a dozen boots of which `make check-all` has no room for. CASES= chooses among them.
 check-boot: toolchain packages ## Run the cases of early boot beside others' profiles, with network disks and 802.1X, of a larger MTU and of br-ex on bonds
@@ -274,6 +287,8 @@ install: all ramdisk manuals sbom ## Install below DESTDIR
 
 # Installs existing builds, for packages and tests, which build separately.
 install-built:
+	@for built in $(NMGEN_BINARY) $(RAMDISK_BINARY) $(DAYONE_BINARY) $(MANUALS) $(SBOM); do [ -e "$$built" ] || { \
+	  echo "install-built: $$built is missing: make all ramdisk manuals sbom" >&2; exit 1; }; done
 	install -Dm755 $(NMGEN_BINARY) $(DESTDIR)$(PREFIX)/bin/nmgen
 	install -Dm755 $(RAMDISK_BINARY) $(DESTDIR)$(PREFIX)/libexec/nmgen/nmgen
 	install -Dm755 $(DAYONE_BINARY) $(DESTDIR)$(PREFIX)/bin/dayone

@@ -11,7 +11,7 @@ use clap::{Parser, Subcommand, ValueEnum};
 /// or not root;
 /// 3 applied, did not hold, rolled back (`status`: not in force; `probe`: the wire failed); 4 the roll back failed.
 #[derive(Debug, Parser)]
-#[command(name = "dayone", version, max_term_width = 80, after_long_help = PLACES)]
+#[command(name = "dayone", version = nmgen_core::VERSION, max_term_width = 80, after_long_help = PLACES)]
 pub(crate) struct Cli {
     /// Take all paths relative to this directory
     #[arg(long, global = true, default_value = "/", value_name = "DIR")]

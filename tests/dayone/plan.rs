@@ -21,7 +21,7 @@ fn node(profile: &str) -> Node {
         .nic(Nic::new("eno1", MAC))
         .keyfile("eno1", profile)
         .bind(program::dayone(), "/usr/bin/dayone")
-        .copy(program::root().join(format!("tests/lab/field/common{SCRIPT}")), SCRIPT)
+        .copy(program::configure_ovs(), SCRIPT)
         .file("/etc/dayone/dayone.toml", SETTINGS, 0o644)
 }
 

@@ -336,6 +336,32 @@ fn the_version_is_the_same_wherever_it_is_told() {
     run(Command::new(root().join("packaging/release")).arg("check"));
 }
 
+/// A build by cargo alone has no commit; cargo would compile everything again for each.
+#[tests::case]
+fn programs_as_shipped_name_their_commit() {
+    let number = env!("CARGO_PKG_VERSION");
+    let commit = run(&mut Command::new(root().join("packaging/commit")));
+    let version = if program::is_shipped() {
+        format!("{number} ({})", commit.trim())
+    } else {
+        number.to_owned()
+    };
+    for (name, program) in [("nmgen", program::nmgen()), ("dayone", program::dayone())] {
+        assert_eq!(run(Command::new(program).arg("--version")), format!("{name} {version}\n"));
+    }
+}
+
+/// `make nmgen` is for a first try.
+#[tests::case]
+fn no_package_takes_the_quick_build() {
+    for target in ["all", "install", "deb"] {
+        let mut make = Command::new("make");
+        let planned = run(make.current_dir(root()).args(["--dry-run", target]));
+        assert!(planned.contains(" build --locked --release -p nmgen\n"), "{planned}");
+        assert!(!planned.contains("quick"), "{planned}");
+    }
+}
+
 /// RHEL 9 has glibc 2.34. A program without optimisation refers to at least as much as one with it.
 #[tests::case]
 fn no_dynamic_program_needs_a_newer_c_library_than_rhel_9_has() {
@@ -362,7 +388,7 @@ fn a_build_refuses_a_directory_with_a_blank_in_its_path() {
 
 #[tests::case]
 fn programs_are_built_where_they_are_installed_from() {
-    for target in ["nmgen", "node", "ramdisk"] {
+    for target in ["nmgen", "nmgen-release", "node", "ramdisk"] {
         let mut make = Command::new("make");
         let planned = run(make.current_dir(root()).args(["--dry-run", target]));
         assert!(planned.contains(" CARGO_TARGET_DIR=target "), "{planned}");

@@ -73,26 +73,23 @@ impl Place {
 /// The README's lines that lead from a clone to where its commands work; cargo's part is done.
 fn way_to_the_examples(readme: &str) -> String {
     let way = blocks(readme).find(|it| it.kind.is_empty() && it.text.contains("cd examples"));
-    way.unwrap().text.replace("make nmgen", "test -x target/release/nmgen").replace('\n', " && ")
+    way.unwrap().text.replace("make nmgen", "test -x target/quick/nmgen").replace('\n', " && ")
 }
 
 #[tests::case]
 fn every_command_of_the_readme_works_as_printed_in_a_clone() {
     let readme = fs::read_to_string(program::root().join("README.md")).unwrap();
     let makefile = fs::read_to_string(program::root().join("Makefile")).unwrap();
-    assert!(
-        makefile.contains("\nNMGEN_BINARY := target/release/nmgen\n"),
-        "what make nmgen builds"
-    );
+    assert!(makefile.contains("\nQUICK_BINARY := target/quick/nmgen\n"), "what make nmgen builds");
     let mut place = Place::new();
     // Commands may write: they run in a copy.
     let examples = program::root().join("examples");
     assert!(
         Command::new("cp").arg("-r").args([&examples, place.path()]).status().unwrap().success()
     );
-    let release = place.path().join("target/release");
-    fs::create_dir_all(&release).unwrap();
-    symlink(program::nmgen(), release.join("nmgen")).unwrap();
+    let quick = place.path().join("target/quick");
+    fs::create_dir_all(&quick).unwrap();
+    symlink(program::nmgen(), quick.join("nmgen")).unwrap();
     place.path = std::env::var_os("PATH").unwrap_or_default();
     place.way = way_to_the_examples(&readme) + " && ";
     assert_eq!(place.follow(&readme), 3);

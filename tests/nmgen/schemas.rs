@@ -3,7 +3,6 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::fs;
-use std::path::Path;
 use std::process::Command;
 
 use serde_json::Value;
@@ -115,19 +114,22 @@ fn explanations_are_what_the_schema_says() {
 }
 
 #[tests::case]
-fn every_schema_is_documented_and_installed() {
+fn every_schema_has_an_id_and_is_installed() {
     let makefile = fs::read_to_string(program::root().join("Makefile")).unwrap();
-    let mut schemas = 0;
-    for entry in fs::read_dir(program::root().join("nmgen/doc")).unwrap() {
-        let path = entry.unwrap().path();
-        let name = path.file_name().and_then(|name| name.to_str()).unwrap();
-        if !name.ends_with(".schema.json") {
-            continue;
+    for (program, directory, count) in [("nmgen", "nmgen/doc", 5), ("dayone", "agent/doc", 8)] {
+        let mut schemas = 0;
+        for entry in fs::read_dir(program::root().join(directory)).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.file_name().and_then(|name| name.to_str()).unwrap();
+            let Some(subject) = name.strip_suffix(".schema.json") else { continue };
+            schemas += 1;
+            let schema: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+            // The number that the output has as `schema`.
+            let version = &schema["properties"]["schema"]["const"];
+            assert_eq!(schema["$id"], format!("urn:{program}:{subject}:{version}"), "{name}");
+            assert!(schema["title"].is_string(), "{name}");
+            assert!(makefile.contains(&format!("install -Dm644 {directory}/{name} ")), "{name}");
         }
-        schemas += 1;
-        let value: Value = serde_json::from_slice(&fs::read(Path::new(&path)).unwrap()).unwrap();
-        assert!(value["title"].as_str().unwrap().starts_with("nmgen "), "{name}");
-        assert!(makefile.contains(&format!("install -Dm644 nmgen/doc/{name} ")), "{name}");
+        assert_eq!(schemas, count, "{directory}");
     }
-    assert_eq!(schemas, 5);
 }

@@ -24,7 +24,7 @@ pub fn paths_of_the_build() -> Vec<PathBuf> {
 }
 
 /// Returns whether cases run the programs as they are shipped, instead of developers' builds: `PROGRAMS=shipped`.
-fn is_shipped() -> bool {
+pub fn is_shipped() -> bool {
     std::env::var_os("PROGRAMS").is_some_and(|programs| programs == "shipped")
 }
 
@@ -36,6 +36,13 @@ pub fn nmgen() -> &'static Path {
     static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
     let own = || build(if is_shipped() { "nmgen-release" } else { "nmgen" });
     PROGRAM.get_or_init(|| other("NMGEN_PROGRAM").unwrap_or_else(own))
+}
+
+/// The script `configure-ovs.sh` of the lab's nodes, which has the field's steps in few lines, unless `CONFIGURE_OVS` names the real one.
+#[must_use]
+pub fn configure_ovs() -> PathBuf {
+    let own = || root().join("tests/lab/field/common/usr/local/bin/configure-ovs.sh");
+    other("CONFIGURE_OVS").unwrap_or_else(own)
 }
 
 /// The text that a call of nmgen writes.

@@ -11,8 +11,9 @@ pub fn faults(schema: &Value, value: &Value) -> Vec<String> {
 }
 
 /// The keywords that [`validate`] knows, and those that are for people. Another would go unheard.
-const KEYWORDS: [&str; 12] = [
+const KEYWORDS: [&str; 13] = [
     "$defs",
+    "$id",
     "$ref",
     "$schema",
     "const",

@@ -140,7 +140,7 @@ fn call(mut parser: Parser) -> Result<Call, lexopt::Error> {
         None => return Err("a command is missing".into()),
         Some(Short('h') | Long("help")) => return Ok(Call::Print(HELP.to_owned())),
         Some(Short('V') | Long("version")) => {
-            return Ok(Call::Print(concat!("nmgen ", env!("CARGO_PKG_VERSION"), "\n").to_owned()));
+            return Ok(Call::Print(format!("nmgen {}\n", nmgen_core::VERSION)));
         }
         Some(Value(command)) => command.string()?,
         Some(argument) => return Err(argument.unexpected()),

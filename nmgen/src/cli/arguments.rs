@@ -64,7 +64,7 @@ Examples:
 /// nmstate decides the meaning of a document; fields that a profile cannot
 /// hold are reported, never dropped silently.
 #[derive(Debug, Parser)]
-#[command(name = "nmgen", version, max_term_width = 80, after_help = EXIT_CODES)]
+#[command(name = "nmgen", version = nmgen_core::VERSION, max_term_width = 80, after_help = EXIT_CODES)]
 #[command(verbatim_doc_comment)]
 #[command(subcommand_required = true, arg_required_else_help = true)]
 pub(super) struct Arguments {

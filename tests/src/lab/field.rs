@@ -151,6 +151,7 @@ impl Node {
         };
         let layers = release.layers().iter().copied().chain(layer);
         let node = layers.fold(self, |node, layer| node.layer(layer, disabled));
+        let node = node.copy(program::configure_ovs(), "/usr/local/bin/configure-ovs.sh");
         node.bind(program::nmstatectl(), "/usr/bin/nmstatectl")
     }
 

@@ -26,3 +26,9 @@ pub use nmgen_document::spelling;
 pub use nmgen_document::text::secret::{self, without_secrets};
 
 pub use crate::reading::Reading;
+
+/// The version, as `--version` prints it. `make` adds the commit and its date: `0.3.0 (1b8aedc0, 2026-11-24)`.
+pub const VERSION: &str = match option_env!("BUILD_VERSION") {
+    Some(with_commit) => with_commit,
+    None => env!("CARGO_PKG_VERSION"),
+};
