@@ -106,8 +106,9 @@ pub fn files(outcome: &nmgen::Outcome) -> Vec<(nmgen::output::File, String)> {
 /// Makes a document with this number of interfaces.
 pub type Large = fn(usize) -> String;
 
-/// Large documents of each shape: interfaces alone, in one chain, below one controller.
-pub const LARGE: [(&str, Large); 3] = [("alone", alone), ("chain", chain), ("ports", ports)];
+/// Large documents of each shape: interfaces alone, in one chain, below one controller, and only named by one.
+pub const LARGE: [(&str, Large); 4] =
+    [("alone", alone), ("chain", chain), ("ports", ports), ("named ports", named_ports)];
 
 fn alone(count: usize) -> String {
     let interface = |number| format!("- {{name: d{number}, type: dummy, state: up}}\n");
@@ -133,6 +134,13 @@ fn ports(count: usize) -> String {
         "- {{name: b0, type: bond, state: up, link-aggregation: {{mode: active-backup, port: [{list}]}}}}\n"
     );
     listed(std::iter::once(bond).chain(ports))
+}
+
+fn named_ports(count: usize) -> String {
+    let ports: String = (1..count).map(|number| format!("{{name: e{number}}}, ")).collect();
+    format!(
+        "interfaces:\n- {{name: b0, type: ovs-bridge, state: up, bridge: {{port: [{ports}]}}}}\n"
+    )
 }
 
 fn listed(interfaces: impl Iterator<Item = String>) -> String {

@@ -12,7 +12,7 @@ use super::tree::{Entry, Node, Value};
 use super::{dialect, space, tab, template};
 use crate::budget::Budget;
 use crate::diagnostic::{Diagnostic, Diagnostics, Rule, rules};
-use crate::size::too_many_interfaces;
+use crate::size::too_many;
 use crate::text::lines::Lines;
 use crate::text::{Position, Source, Span};
 
@@ -57,7 +57,7 @@ pub fn parse_text(text: &str, lines: Lines) -> Result<Document<'_>, Diagnostics>
 
 /// A document that nmgen and nmstate's tools can use; else its fault.
 pub fn usable(document: Document<'_>) -> Result<Document<'_>, Diagnostics> {
-    match too_many_interfaces(&document).or_else(|| dialect_fault(&document)) {
+    match too_many(&document).or_else(|| dialect_fault(&document)) {
         Some(fault) => Err(fault.into()),
         None => Ok(document),
     }

@@ -1,17 +1,30 @@
 //! Bounds of documents and files.
 
+use std::collections::HashSet;
+
 use crate::diagnostic::{Diagnostic, rules};
 use crate::parsed::Document;
 use crate::text::place::Place;
+use crate::tree::{Entry, Node, Value};
 
 /// The largest document: two hundred times a large node's, and small enough to protect a pipeline's
 /// memory.
 pub const MAX_DOCUMENT_BYTES: usize = 1 << 20;
 
-/// The most interfaces of a document: a real host has tens, and one with a thousand containers, whose state somebody captured, a
-/// thousand. nmstate's conversion takes 24 KiB of memory for each. `nmgen boot` takes 90 MB for so many interfaces with all the
-/// values that there may be, and 112 MB for 28,000 addresses of one interface, as many as 1 MiB has.
+/// The most interfaces of a document, with those that only a list of ports names: a real host has tens, and one with a thousand
+/// containers, whose state somebody captured, a thousand. nmstate's conversion takes 24 KiB of memory for each, also for a port
+/// that the document does not describe.
 pub const MAX_INTERFACES: usize = 1_500;
+
+/// The most rules of routing: nmstate compares each with each, 36,000 of them for half a minute.
+const MAX_RULES: usize = 1_500;
+
+/// The most VLAN tags of a port, those of ranges counted, as many as 12 bits have: nmstate writes out each, and refuses one that
+/// is there twice.
+const MAX_TAGS: u64 = 4_096;
+
+/// The most items in all lists: as many addresses or routes take 60 MB in an initramfs.
+const MAX_ITEMS: usize = 15_000;
 
 /// The largest file of a fleet: ten thousand hosts take 14 to 30 MiB.
 pub const MAX_FLEET_BYTES: usize = 32 << 20;
@@ -29,19 +42,187 @@ pub fn document_size(place: Place) -> Diagnostic {
         .help("a document describes one node; split a fleet into one file a host")
 }
 
-/// The fault of a document with too many interfaces, a policy's too.
-pub fn too_many_interfaces(document: &Document<'_>) -> Option<Diagnostic> {
-    let lists: [&[&str]; 3] =
-        [&["interfaces"], &["desiredState", "interfaces"], &["desired", "interfaces"]];
-    let list = lists.iter().filter_map(|keys| document.root.at(keys));
-    let surplus = list.filter_map(|list| list.items().get(MAX_INTERFACES)).next()?;
-    let message = format!("the document has more than {MAX_INTERFACES} interfaces");
+/// The keys of an interface's ports, and of a virtual cable's other end: nmstate makes an interface of each.
+const PORTS: [&str; 6] = ["peer", "port", "port1", "port2", "ports", "ports-config"];
+
+/// The fault of a document, a policy's too, with more of one kind than nmstate converts in a second and in little memory.
+pub fn too_many(document: &Document<'_>) -> Option<Diagnostic> {
+    let root = &document.root;
+    let states = [Some(root), root.get("desiredState"), root.get("desired")];
+    let (most, what, surplus) = states.into_iter().flatten().find_map(|state| {
+        let interfaces = || Some((MAX_INTERFACES, "interfaces", surplus_interface(state)?));
+        let rules = || {
+            let rules = state.at(&["route-rules", "config"])?.items();
+            Some((MAX_RULES, "route rules", rules.get(MAX_RULES)?))
+        };
+        let tags = || Some((MAX_TAGS as usize, "VLAN tags at one port", surplus_tag(state)?));
+        let items = || Some((MAX_ITEMS, "items in its lists", surplus_item(state, &mut 0)?));
+        interfaces().or_else(rules).or_else(tags).or_else(items)
+    })?;
+    let message = format!("the document has more than {most} {what}");
     let place = document.place(surplus.span);
     Some(Diagnostic::new(DOCUMENT_SIZE, message, place).help("a document describes one node"))
+}
+
+/// The first interface, or the first port that is none of the document's interfaces, above the bound.
+fn surplus_interface<'n, 't>(state: &'n Node<'t>) -> Option<&'n Node<'t>> {
+    let interfaces = state.get("interfaces")?.items();
+    if let Some(surplus) = interfaces.get(MAX_INTERFACES) {
+        return Some(surplus);
+    }
+    let mut named: HashSet<&str> = interfaces.iter().filter_map(|it| it.text_at("name")).collect();
+    let mut ports = Vec::new();
+    interfaces.iter().for_each(|interface| find_ports(interface, &mut ports));
+    // A port of two lists counts twice; one that the document describes, once.
+    ports.retain(|port| !port.text().is_some_and(|name| named.remove(name)));
+    ports.get(MAX_INTERFACES - interfaces.len()).copied()
+}
+
+/// Finds the names of ports at any depth: a bridge of Open vSwitch has bonds.
+fn find_ports<'n, 't>(node: &'n Node<'t>, ports: &mut Vec<&'n Node<'t>>) {
+    for entry in node.entries() {
+        if PORTS.contains(&&*entry.key) {
+            match &entry.node.value {
+                Value::Sequence(items) => {
+                    ports.extend(items.iter().map(|item| item.get("name").unwrap_or(item)));
+                }
+                Value::Scalar { .. } => ports.push(&entry.node),
+                Value::Mapping(_) => {}
+            }
+        }
+    }
+    node.below().for_each(|below| find_ports(below, ports));
+}
+
+/// The first VLAN tag, or range of them, of a port above the bound.
+fn surplus_tag<'n, 't>(node: &'n Node<'t>) -> Option<&'n Node<'t>> {
+    let tags = |tag: &Node<'_>| {
+        let end = |key| tag.at(&["id-range", key]).and_then(Node::number).unwrap_or_default();
+        1 + end("max").saturating_sub(end("min"))
+    };
+    let of_list = |entry: &'n Entry<'t>| {
+        let mut count = 0_u64;
+        entry.node.items().iter().find(|tag| {
+            count = count.saturating_add(tags(tag));
+            count > MAX_TAGS
+        })
+    };
+    let mut lists = node.entries().iter().filter(|entry| entry.key == "trunk-tags");
+    lists.find_map(of_list).or_else(|| node.below().find_map(surplus_tag))
+}
+
+/// The first item of a list above the bound, `before` of them counted.
+fn surplus_item<'n, 't>(node: &'n Node<'t>, before: &mut usize) -> Option<&'n Node<'t>> {
+    let items = node.items();
+    if *before + items.len() > MAX_ITEMS {
+        return items.get(MAX_ITEMS - *before);
+    }
+    *before += items.len();
+    node.below().find_map(|below| surplus_item(below, before))
 }
 
 /// The fault of a file of a fleet that is too large.
 pub fn fleet_size(message: &str, place: Place) -> Diagnostic {
     Diagnostic::new(DOCUMENT_SIZE, message, place)
         .help("split it: several files can be given together")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{MAX_INTERFACES, MAX_ITEMS, MAX_RULES, MAX_TAGS};
+    use crate::text::Source;
+
+    /// The finding about a document, and its line.
+    fn found(text: String) -> Option<String> {
+        let source = Source { name: "a.yml".into(), text: text.into() };
+        crate::parse(&source).err().map(|faults| {
+            let faults: Vec<String> = faults.iter().map(|fault| fault.one_line()).collect();
+            faults.join("; ")
+        })
+    }
+
+    /// A list within brackets, an item a line.
+    fn listed(count: usize, item: impl Fn(usize) -> String) -> String {
+        (0..count).map(|number| format!("\n      {},", item(number))).collect()
+    }
+
+    #[test]
+    fn ports_that_only_a_list_names_are_interfaces() {
+        let name = |number: usize| format!("p{number}");
+        let port = |number: usize| format!("{{name: p{number}}}");
+        type Item<'i> = &'i dyn Fn(usize) -> String;
+        let shapes: [(&str, &str, Item<'_>); 8] = [
+            ("type: bond, link-aggregation: {port: [", "]}", &name),
+            ("type: bond, bond: {ports: [", "]}", &name),
+            ("type: bond, link-aggregation: {ports-config: [", "]}", &port),
+            ("type: linux-bridge, bridge: {port: [", "]}", &port),
+            ("type: ovs-bridge, bridge: {ports: [", "]}", &port),
+            ("type: ovs-bridge, bridge: {port: [{link-aggregation: {port: [", "]}}]}", &port),
+            ("type: vrf, vrf: {port: [", "]}", &name),
+            ("type: vrf, vrf: {ports: [", "]}", &name),
+        ];
+        for (before, after, item) in shapes {
+            for (key, indent) in [("", ""), ("desiredState:\n", "  ")] {
+                let text = |count: usize, described: &str| {
+                    let list = listed(count, item);
+                    format!(
+                        "{key}{indent}interfaces:{described}\n{indent}- {{name: c, {before}{list}{after}}}\n"
+                    )
+                };
+                let most = MAX_INTERFACES - 1 - usize::from(before.contains("[{"));
+                assert_eq!(found(text(most, "")), None, "{before}");
+                let message = found(text(most + 1, "")).unwrap_or_default();
+                assert!(message.contains("more than 1500 interfaces"), "{before}: {message}");
+                // One that the document describes is one.
+                let described = format!("\n{indent}- {{name: p7}}");
+                assert_eq!(found(text(most, &described)), None, "{before}");
+            }
+        }
+        for end in ["type: veth, veth: {peer", "type: hsr, hsr: {port1"] {
+            let pairs = |count| listed(count, |it| format!("{{name: v{it}, {end}: p{it}}}}}"));
+            assert_eq!(found(format!("interfaces: [{}]\n", pairs(750))), None);
+            let message = found(format!("interfaces: [{}]\n", pairs(751))).unwrap_or_default();
+            assert!(message.contains("more than 1500 interfaces"), "{end}: {message}");
+        }
+    }
+
+    #[test]
+    fn lists_are_bounded_by_their_items() {
+        let rules = |count| {
+            format!(
+                "route-rules:\n  config: [{}]\n",
+                listed(count, |it| format!("{{priority: {it}}}"))
+            )
+        };
+        assert_eq!(found(rules(MAX_RULES)), None);
+        let message = found(rules(MAX_RULES + 1)).unwrap_or_default();
+        assert!(
+            message.starts_with("a.yml:1503:7: the document has more than 1500 route rules"),
+            "{message}"
+        );
+        let tags = |tags: &str| {
+            let port = format!("{{name: a, vlan: {{mode: trunk, trunk-tags: [{tags}]}}}}");
+            format!("interfaces:\n- {{name: b, bridge: {{port: [{port}]}}}}\n")
+        };
+        let listed_tags = |count| tags(&listed(count, |it| format!("{{id: {it}}}")));
+        assert_eq!(found(listed_tags(MAX_TAGS as usize)), None);
+        let range = "{id-range: {min: 1, max: 4094}}";
+        assert_eq!(found(tags(range)), None);
+        for surplus in [listed_tags(MAX_TAGS as usize + 1), tags(&format!("{range}, {range}"))] {
+            let message = found(surplus).unwrap_or_default();
+            assert!(message.contains("more than 4096 VLAN tags at one port"), "{message}");
+        }
+        let routes = |count| {
+            let routes = listed(count, |it| format!("{{metric: {it}}}"));
+            format!(
+                "interfaces: [{{name: a, alt-names: [{{name: b}}]}}]\nroutes:\n  config: [{routes}]\n"
+            )
+        };
+        assert_eq!(found(routes(MAX_ITEMS - 2)), None);
+        let message = found(routes(MAX_ITEMS - 1)).unwrap_or_default();
+        assert!(
+            message.starts_with("a.yml:15002:7: the document has more than 15000 items"),
+            "{message}"
+        );
+    }
 }

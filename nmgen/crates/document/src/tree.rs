@@ -132,6 +132,11 @@ impl<'t> Node<'t> {
         }
     }
 
+    /// The values of a mapping or the items of a list.
+    pub fn below(&self) -> impl Iterator<Item = &Node<'t>> {
+        self.entries().iter().map(|entry| &entry.node).chain(self.items())
+    }
+
     /// The entry with this key.
     pub fn entry(&self, key: &str) -> Option<&Entry<'t>> {
         self.entries().iter().find(|entry| entry.key == key)

@@ -36,6 +36,10 @@ fn is_consequence(rule: &str, cause: &str) -> bool {
     FOLLOWS.iter().any(|(own, causes)| *own == rule && causes.contains(&cause))
 }
 
+fn is_cause(rule: &str) -> bool {
+    FOLLOWS.iter().any(|(_, causes)| causes.contains(&rule))
+}
+
 /// Where a finding is, within an encoded value too.
 type At = (Option<Position>, Option<Position>);
 
@@ -57,8 +61,8 @@ pub(crate) fn within(document: &Document<'_>, found: &mut Diagnostics) {
     if found.len() < 2 || !found.has_errors() {
         return;
     }
-    let errors: Vec<Diagnostic> =
-        found.iter().filter(|finding| finding.is_error()).cloned().collect();
+    let is_cause = |finding: &&Diagnostic| finding.is_error() && is_cause(finding.rule.name);
+    let errors: Vec<Diagnostic> = found.iter().filter(is_cause).cloned().collect();
     let faulty = faulty(document, &errors);
     found.retain(|finding| {
         let rule = finding.rule.name;

@@ -7,7 +7,7 @@ use std::sync::{Arc, LazyLock};
 use nmgen_core::source::{Host, HostNetwork};
 use nmgen_document::diagnostic::{Diagnostics, Place};
 use nmgen_document::mac::Mac;
-use nmgen_document::size::too_many_interfaces;
+use nmgen_document::size::too_many;
 use nmgen_document::text::Source;
 
 use super::cluster::Cluster;
@@ -129,7 +129,7 @@ impl Hosts {
     /// Tells and drops documents with too many interfaces, which are parts of files.
     pub(super) fn bound(&mut self) {
         for host in &mut self.hosts {
-            if let Some(fault) = host.document().and_then(too_many_interfaces) {
+            if let Some(fault) = host.document().and_then(too_many) {
                 host.network = HostNetwork::Unreadable;
                 self.diagnostics.push(fault);
             }
