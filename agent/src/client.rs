@@ -4,6 +4,8 @@ pub(crate) mod arp;
 pub(crate) mod datapath;
 pub(crate) mod dbus;
 pub(crate) mod event_fd;
+pub(crate) mod filter;
 pub(crate) mod netlink;
 pub(crate) mod ovsdb;
+pub(crate) mod random;
 pub(crate) mod watch;

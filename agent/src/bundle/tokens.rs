@@ -3,15 +3,14 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    fs, io,
-    io::Read as _,
+    io,
 };
 
 use nmgen::secret::TOKEN;
 use serde_json::Value;
 
 use super::files::{File, Kind};
-use crate::document::digest::Digest;
+use crate::{client::random, document::digest::Digest};
 
 /// Where the agent keeps its accounts, with digests of documents that may be gone.
 const OWN: [&str; 2] = ["/var/lib/dayone/", "/run/dayone/"];
@@ -27,8 +26,7 @@ pub(crate) fn replace(files: &[File], value: &mut Value) -> io::Result<()> {
     if digests.is_empty() {
         return Ok(());
     }
-    let mut key = [0; 32];
-    fs::File::open("/dev/urandom")?.read_exact(&mut key)?;
+    let key: [u8; 32] = random::bytes()?;
     let token = |digest: String| {
         let keyed = Digest::of_these(&[&key, digest.as_bytes()].concat());
         (digest, format!("{TOKEN}{keyed}"))

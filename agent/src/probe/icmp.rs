@@ -16,7 +16,11 @@ use nix::{
 };
 use tokio::io::{Interest, unix::AsyncFd};
 
-use crate::client::event_fd;
+use crate::client::{
+    event_fd,
+    filter::{self, Condition, Place},
+    random,
+};
 
 const BOUND: Duration = Duration::from_secs(1);
 
@@ -32,19 +36,39 @@ pub(super) async fn echo(ip: IpAddr, link: u32) -> io::Result<()> {
         IpAddr::V6(_) => (AddressFamily::Inet6, SockProtocol::IcmpV6),
     };
     let flags = SockFlag::SOCK_NONBLOCK | SockFlag::SOCK_CLOEXEC;
-    let fd = event_fd::watch(socket(family, SockType::Raw, flags, protocol)?, Interest::READABLE)?;
-    let token = token(link);
+    let fd = socket(family, SockType::Raw, flags, protocol)?;
+    let token: Token = random::bytes()?;
+    hear(&fd, ip, [token[0], token[1]])?;
+    let fd = event_fd::watch(fd, Interest::READABLE)?;
     send(fd.get_ref(), &request(ip.is_ipv4(), token), ip, link)?;
     tokio::time::timeout(BOUND, answer(&fd, ip.is_ipv4(), token))
         .await
         .map_err(|_| io::Error::from(io::ErrorKind::TimedOut))?
 }
 
-/// This process's question by one link: each raw socket gets the replies to all of them.
-fn token(link: u32) -> Token {
-    let [_, _, a, b] = std::process::id().to_be_bytes();
-    let [_, _, c, d] = link.to_be_bytes();
-    [a, b, c, d]
+/// Lets a raw socket hear replies of this address to this identifier alone; without a filter it gets those to everybody.
+pub(super) fn hear(socket: &OwnedFd, ip: IpAddr, [a, b]: [u8; 2]) -> io::Result<()> {
+    let id = u16::from_be_bytes([a, b]).into();
+    match ip {
+        IpAddr::V4(ip) => {
+            // IP's header without options, as the request has none.
+            let conditions = [
+                Condition::is(Place::Byte(0), 0x45),
+                Condition::is(Place::Word(12), ip.to_bits()),
+                Condition::is(Place::Byte(20), 0),
+                Condition::is(Place::Half(24), id),
+            ];
+            filter::attach(socket, &conditions)
+        }
+        IpAddr::V6(ip) => {
+            let source = (0..4).map(|part: u8| {
+                let word = (ip.to_bits() >> (96 - 32 * u32::from(part))) as u32;
+                Condition::is(Place::Word(libc::SKF_NET_OFF + 8 + 4 * i32::from(part)), word)
+            });
+            let own = [Condition::is(Place::Byte(0), 129), Condition::is(Place::Half(4), id)];
+            filter::attach(socket, &source.chain(own).collect::<Vec<_>>())
+        }
+    }
 }
 
 fn request(is_v4: bool, [a, b, c, d]: Token) -> [u8; 8] {
@@ -56,7 +80,8 @@ fn request(is_v4: bool, [a, b, c, d]: Token) -> [u8; 8] {
 }
 
 /// Sends a packet by the link with this index: the kernel's choice is another card in the same network, where that one's route has
-/// a lower metric (`IP_PKTINFO` of ip(7), `IPV6_PKTINFO` of ipv6(7)). The reply may come by any.
+/// a lower metric (`IP_PKTINFO` of ip(7), `IPV6_PKTINFO` of ipv6(7)). The reply may come by any: whoever sends one has to know the
+/// request's random token.
 pub(super) fn send(fd: &impl AsRawFd, packet: &[u8], ip: IpAddr, link: u32) -> nix::Result<usize> {
     let (raw, packet) = (fd.as_raw_fd(), [io::IoSlice::new(packet)]);
     let index = link.try_into().unwrap_or_default();
@@ -115,7 +140,9 @@ pub(super) fn with_checksum(mut header: [u8; 8]) -> [u8; 8] {
 
 #[cfg(test)]
 mod tests {
-    use super::{is_reply, request, token, with_checksum};
+    use std::os::unix::net::UnixDatagram;
+
+    use super::{hear, is_reply, with_checksum};
 
     #[test]
     fn checksum_and_replies() {
@@ -130,11 +157,28 @@ mod tests {
     }
 
     #[test]
-    fn a_reply_to_the_question_by_another_link_is_none() {
-        let [one, other] = [2, 3].map(token);
-        let mut reply = request(false, one);
-        reply[0] = 129;
-        assert!(is_reply(&reply, false, &one));
-        assert!(!is_reply(&reply, false, &other));
+    fn a_socket_hears_replies_of_the_gateway_to_its_own_identifier() -> std::io::Result<()> {
+        let (here, there) = UnixDatagram::pair()?;
+        here.set_nonblocking(true)?;
+        let reply = {
+            let mut packet = vec![0; 28];
+            packet[0] = 0x45;
+            packet[12..16].copy_from_slice(&[192, 0, 2, 1]);
+            packet[24..26].copy_from_slice(&[7, 9]);
+            packet
+        };
+        hear(&here.try_clone()?.into(), [192, 0, 2, 1].into(), [7, 9])?;
+        let heard = |packet: &[u8]| {
+            there.send(packet)?;
+            Ok::<_, std::io::Error>(here.recv(&mut [0; 64]).is_ok())
+        };
+        assert!(heard(&reply)?);
+        // Another version, source, type, identifier.
+        for byte in [0, 12, 15, 20, 24, 25] {
+            let mut other = reply.clone();
+            other[byte] ^= 1;
+            assert!(!heard(&other)?, "{byte}");
+        }
+        Ok(())
     }
 }

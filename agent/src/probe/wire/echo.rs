@@ -17,7 +17,10 @@ use nix::{
 };
 use tokio::io::{Interest, unix::AsyncFd};
 
-use crate::{client::event_fd, probe::icmp};
+use crate::{
+    client::{event_fd, random},
+    probe::icmp,
+};
 
 /// The time for an answer to one packet.
 const BOUND: Duration = Duration::from_millis(400);
@@ -46,6 +49,8 @@ impl Echo {
         };
         let flags = SockFlag::SOCK_NONBLOCK | SockFlag::SOCK_CLOEXEC;
         let fd = socket(family, SockType::Raw, flags, protocol)?;
+        let id = random::bytes()?;
+        icmp::hear(&fd, ip, id)?;
         match ip {
             IpAddr::V4(ip) => {
                 connect(fd.as_raw_fd(), &SockaddrIn::from(SocketAddrV4::new(ip, 0)))?;
@@ -57,8 +62,7 @@ impl Echo {
             }
         }
         let fd = event_fd::watch(fd, Interest::READABLE)?;
-        let id = std::process::id().to_be_bytes();
-        let (id, buffer) = ([id[2], id[3]], vec![0; LARGEST]);
+        let buffer = vec![0; LARGEST];
         Ok(Self { fd, ip, link, is_v4: ip.is_ipv4(), id, sequence: 0, buffer })
     }
 
