@@ -8,6 +8,8 @@ use std::os::unix::fs::{FileTypeExt, PermissionsExt, symlink};
 use std::path::Path;
 use std::process::{Command, Output};
 
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 use tempfile::TempDir;
 use tests::{
     crash::{
@@ -260,13 +262,50 @@ fn temporary_files_of_a_killed_call_are_in_nobodys_way() {
     let place = Place::new();
     fs::create_dir(place.path("target")).unwrap();
     // `exec` keeps the shell's process id.
-    let script = "touch target/.eth0.nmconnection.$$ && exec \"$0\" generate -o target state.yml";
+    let script =
+        "touch target/.eth0.nmconnection.$$.nmgen && exec \"$0\" generate -o target state.yml";
     let mut shell = Command::new("sh");
     shell.current_dir(place.path("")).args(["-c", script]).arg(program::nmgen());
     assert!(shell.status().unwrap().success());
     let found = tree(&place.path("target"));
     assert!(FILES.iter().all(|name| found.contains_key(*name)), "{found:?}");
     assert!(!found.keys().any(|name| name.starts_with(".eth0")), "{found:?}");
+}
+
+/// A call is killed while its files wait for their names; the next one leaves nothing of either but the files.
+#[tests::case]
+fn a_killed_call_leaves_nothing_behind_the_next_one() {
+    let place = tempfile::tempdir().unwrap();
+    let (config, target) = (place.path().join("agent-config.yaml"), place.path().join("target"));
+    fs::write(&config, fleet::agent_config(40)).unwrap();
+    fs::create_dir(&target).unwrap();
+    fs::write(target.join(".others.7"), "").unwrap();
+    let generate = || {
+        let mut command = Command::new(program::nmgen());
+        command.args(["--quiet", "generate", "-o"]).args([&target, &config]);
+        command
+    };
+    // Files go while they are counted.
+    let hosts = || fs::read_dir(&target).into_iter().flatten().flatten();
+    let files = || hosts().flat_map(|host| fs::read_dir(host.path()).into_iter().flatten());
+    let is_hidden = |file: &fs::DirEntry| file.path().extension().is_some_and(|it| it == "nmgen");
+    let hidden = || files().flatten().filter(is_hidden).count();
+    let mut left = 0;
+    for (signal, wanted) in [(Signal::SIGTERM, 1), (Signal::SIGKILL, 60), (Signal::SIGINT, 120)] {
+        let mut call = generate().spawn().unwrap();
+        let id = Pid::from_raw(call.id().try_into().unwrap());
+        while hidden() < wanted && call.try_wait().unwrap().is_none() {}
+        // One that has ended by itself is still there to be waited for.
+        kill(id, signal).unwrap();
+        call.wait().unwrap();
+        left += hidden();
+    }
+    assert!(left > 0, "no call was killed in time");
+    assert!(generate().status().unwrap().success());
+    let names = |found: BTreeMap<String, u32>| found.into_keys().collect::<Vec<_>>();
+    let whole = names(tree(&target));
+    let hidden: Vec<&String> = whole.iter().filter(|path| path.contains("/.")).collect();
+    assert!(hidden.is_empty() && whole.iter().any(|path| path == ".others.7"), "{whole:?}");
 }
 
 /// A host has up to four directories, and a process 1024 descriptors on most systems.

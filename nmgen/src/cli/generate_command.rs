@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use nmgen_core::output;
-use nmgen_core::write::{self, File, Target};
+use nmgen_core::write::{self, File, Target, stream};
 use nmgen_document::diagnostic::Diagnostics;
 use nmgen_document::error::Error;
 use nmgen_fleet::output::Selection;
@@ -101,8 +101,8 @@ enum Place<'p> {
 
 fn place(rendered: Output, path: Option<&Path>) -> Result<Place<'_>, Error> {
     let Some(path) = path else { return Ok(Place::Stream(None, shown(rendered))) };
-    if target::is_stream(path) {
-        let other = Some(path).filter(|it| !target::is_standard_output(it));
+    if stream::is_stream(path) {
+        let other = Some(path).filter(|it| !stream::is_standard_output(it));
         return Ok(Place::Stream(other, shown(rendered)));
     }
     Ok(Place::Files(match rendered {
@@ -133,7 +133,7 @@ fn write(
     for (path, content) in poured {
         match path {
             None => streams.bytes(&content)?,
-            Some(path) => target::pour(path, &content)?,
+            Some(path) => stream::pour(path, &content)?,
         }
     }
     if let Some(first) = targets.first().filter(|_| is_tree)

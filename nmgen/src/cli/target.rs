@@ -1,13 +1,11 @@
-//! The path of `-o`: a file, a directory or a stream, and what is there already.
+//! The path of `-o`: a file or a directory, and what is there already.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
-use std::fs::{self, OpenOptions};
-use std::io::Write;
-use std::os::unix::fs::MetadataExt;
+use std::fs;
 use std::path::{Path, PathBuf};
 
-use nmgen_core::write::Target;
+use nmgen_core::write::{Target, stream::is_stream};
 use nmgen_document::error::Error;
 use nmgen_document::format::counted;
 use nmgen_fleet::output::Output;
@@ -18,47 +16,6 @@ const FILES: &[&str] = &["yaml", "yml", "json", "ign", "kargs", "img"];
 /// True for an existing directory, and for a path that ends in a slash.
 pub(super) fn is_directory(path: &Path) -> bool {
     path.as_os_str().as_encoded_bytes().ends_with(b"/") || path.is_dir()
-}
-
-/// The most links on the way to a file, as the kernel has it.
-const MOST_LINKS: usize = 40;
-
-/// True for what is written into and never replaced: a device, a FIFO; and an open descriptor, such as /dev/stdout, even
-/// with a file behind it.
-pub(super) fn is_stream(path: &Path) -> bool {
-    match fs::metadata(path) {
-        Ok(it) if it.is_dir() => false,
-        Ok(it) if !it.is_file() => true,
-        // Nothing is behind a closed descriptor.
-        Ok(_) | Err(_) => is_descriptor(path, MOST_LINKS),
-    }
-}
-
-/// True for an open descriptor of a process (`/proc/PID/fd`), and for a link to one.
-fn is_descriptor(path: &Path, links: usize) -> bool {
-    let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { return false };
-    let parent = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
-    let Ok(parent) = parent.canonicalize() else { return false };
-    if parent.starts_with("/proc") && parent.ends_with("fd") {
-        return true;
-    }
-    let next = fs::read_link(parent.join(name)).ok().filter(|_| links > 0);
-    next.is_some_and(|next| is_descriptor(&parent.join(next), links - 1))
-}
-
-/// True for a path of this process's own standard output, whose place in a file would be lost if it were opened again.
-pub(super) fn is_standard_output(path: &Path) -> bool {
-    let id = |path: &Path| fs::metadata(path).ok().map(|it| (it.dev(), it.ino()));
-    id(path).is_some_and(|it| Some(it) == id(Path::new("/proc/self/fd/1")))
-}
-
-/// Writes into a stream as a shell's redirection does: nothing is created or cut.
-pub(super) fn pour(path: &Path, content: &[u8]) -> Result<(), Error> {
-    let failed = |source| Error::WriteFile { path: path.display().to_string(), source };
-    // A file behind a descriptor may have text already.
-    let mut options = OpenOptions::new();
-    let opened = options.write(true).append(path.is_file()).open(path);
-    opened.and_then(|mut stream| stream.write_all(content)).map_err(failed)
 }
 
 /// The reason not to write there.

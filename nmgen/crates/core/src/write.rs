@@ -1,6 +1,10 @@
 //! Writes all files. Guarantees: readers see the old file or the new one, even after a power failure;
 //! all files of a call are staged before the first is replaced; and nothing is written outside the
-//! target, regardless of symbolic links in it.
+//! target, regardless of symbolic links in it. A call that was killed leaves files beside their places;
+//! the next one removes them.
+
+mod leftover;
+pub mod stream;
 
 use std::collections::BTreeSet;
 use std::fs::{self, DirBuilder, Permissions};
@@ -137,6 +141,11 @@ pub fn at(path: &Path, content: Vec<u8>) -> Result<Target, Error> {
     Ok(below(&parent, vec![File { directories: Vec::new(), name, content }]))
 }
 
+/// Writes one file at a path that a person gives: into what is no regular file, else in its place with mode 0600.
+pub fn write_given(path: &Path, content: Vec<u8>) -> Result<(), Error> {
+    if stream::is_stream(path) { stream::pour(path, &content) } else { write_file(path, content) }
+}
+
 /// Writes or replaces one file, mode 0600.
 pub fn write_file(path: &Path, content: Vec<u8>) -> Result<(), Error> {
     write_all(&[at(path, content)?])
@@ -206,6 +215,7 @@ impl Tree {
             top,
         };
         tree.note_file_system().map_err(|source| tree.not_written(&[], None, source))?;
+        leftover::remove(&tree.root, &tree.top);
         Ok(tree)
     }
 
@@ -247,6 +257,9 @@ impl Tree {
             self.way.push((name.to_owned(), opened.into()));
             if is_first {
                 self.note_file_system().map_err(|source| self.not_written(here, None, source))?;
+                if made.is_err() {
+                    leftover::remove(&self.path(here, None), self.last());
+                }
             }
         }
         Ok(self.last())
@@ -254,7 +267,7 @@ impl Tree {
 
     /// Writes the text to a temporary file beside its final place, with its mode.
     fn stage(&mut self, file: &File, mode: u32, sync: Sync) -> Result<(), Error> {
-        let temporary = format!(".{}.{}", file.name, std::process::id());
+        let temporary = leftover::temporary(&file.name);
         let directory = self.directory(&file.directories)?;
         let flags =
             OFlag::O_WRONLY | OFlag::O_CREAT | OFlag::O_EXCL | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC;
@@ -337,11 +350,15 @@ impl Tree {
         Error::WriteFile { path: self.shown(directories, name), source }
     }
 
-    fn shown(&self, directories: &[String], name: Option<&str>) -> String {
+    fn path(&self, directories: &[String], name: Option<&str>) -> PathBuf {
         let mut path = self.root.clone();
         path.extend(directories);
         path.extend(name);
-        path.display().to_string()
+        path
+    }
+
+    fn shown(&self, directories: &[String], name: Option<&str>) -> String {
+        self.path(directories, name).display().to_string()
     }
 }
 
