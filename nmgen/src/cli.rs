@@ -9,6 +9,7 @@ mod diff;
 mod done;
 mod explain;
 mod form;
+mod gate;
 mod general;
 mod generate_command;
 mod github;
@@ -32,8 +33,6 @@ use clap::Parser;
 use clap::error::ErrorKind;
 
 pub use self::arguments::command;
-use nmgen_document::format::printable_lines;
-
 use self::arguments::{Arguments, Command, NmstatectlArguments};
 use self::done::Done;
 use self::general::GeneralArguments;
@@ -135,7 +134,7 @@ fn usage(error: &clap::Error, streams: &mut Streams<'_>) -> ExitCode {
     let text = error.render().to_string();
     // clap chooses the stream: help and version go to standard output, errors to standard error.
     if error.use_stderr() {
-        streams.message(&printable_lines(&text));
+        streams.message(&text);
         return ExitCode::from(2);
     }
     match streams.text(&text) {

@@ -147,3 +147,27 @@ fn a_comment_in_an_install_config_or_within_its_text_is_one_too() {
     let found = check(&text.replacen("replicas: 3", why, 1));
     assert!(found.ends_with("1 warning suppressed by comments in the sources\n"), "{found}");
 }
+
+/// The gate for strangers' changes: what their comments allow is not allowed.
+#[tests::case]
+fn a_gate_ignores_the_comments_of_the_text_that_it_judges() {
+    let two = above(&format!("{WHY}\n        # nmgen: allow mtu-differs-in-role: not here"));
+    for text in
+        [above(WHY), HOST.replace(ADDRESS, &format!("        - ip: 192.0.2.10  {WHY}\n")), two]
+    {
+        for command in ["check", "generate"] {
+            let deny = [command, "--deny-warnings"];
+            let gate = [command, "--deny-warnings", "--ignore-allow-comments"];
+            let told = |output: &Output| String::from_utf8_lossy(&output.stderr).into_owned();
+            let judged = run(&text, &gate);
+            assert_eq!(judged.status.code(), Some(2), "{}", told(&judged));
+            assert!(told(&judged).contains("warning[no-default-route]"), "{}", told(&judged));
+            assert!(!told(&judged).contains("allow-unused"), "{}", told(&judged));
+            assert!(!told(&run(&text, &deny)).contains("[no-default-route]"), "{text}");
+        }
+        let sarif = run(&text, &["check", "--format", "sarif", "--ignore-allow-comments"]);
+        let log: Value = serde_json::from_slice(&sarif.stdout).unwrap();
+        let results = log["runs"][0]["results"].as_array().unwrap();
+        assert!(results.iter().all(|it| it["suppressions"].is_null()), "{log:#}");
+    }
+}

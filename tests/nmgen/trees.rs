@@ -296,6 +296,8 @@ fn the_jobs_of_ci_services_check_a_change_and_show_it() {
         ("RUNNER_TEMP", "PLACE"),
         ("GITHUB_BASE_REF", "main"),
         ("GITHUB_STEP_SUMMARY", "PLACE/summary"),
+        // Of a fork.
+        ("OPTIONS", "--ignore-allow-comments"),
     ];
     let (output, place) = in_a_clone(&script.join("\n"), &variables);
     assert!(output.status.success(), "{output:?}");
@@ -313,7 +315,12 @@ fn the_jobs_of_ci_services_check_a_change_and_show_it() {
     let job = example("examples/ci/gitlab-ci.yml");
     let lines = job["nmgen"]["script"].as_sequence().unwrap();
     let script: Vec<&str> = lines.iter().filter_map(serde_yaml::Value::as_str).collect();
-    let variables = [("CI_BUILDS_DIR", "PLACE"), ("CI_MERGE_REQUEST_TARGET_BRANCH_NAME", "main")];
+    let variables = [
+        ("CI_BUILDS_DIR", "PLACE"),
+        ("CI_MERGE_REQUEST_TARGET_BRANCH_NAME", "main"),
+        ("CI_PROJECT_ID", "1"),
+        ("CI_MERGE_REQUEST_SOURCE_PROJECT_ID", "2"),
+    ];
     let (output, place) = in_a_clone(&script.join("\n"), &variables);
     assert!(output.status.success(), "{output:?}");
     let changes = fs::read_to_string(place.path().join("clone/changes.txt")).unwrap();

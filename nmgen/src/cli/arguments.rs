@@ -12,6 +12,7 @@ use super::completion::{self, CompletionArguments};
 use super::diff::{self, DiffArguments};
 use super::explain::ExplainArguments;
 use super::form::{FormArguments, To};
+use super::gate::GateArguments;
 use super::general::GeneralArguments;
 use super::report_command::{self, ReportArguments};
 use super::selection::SelectionArguments;
@@ -114,9 +115,8 @@ pub(super) struct GenerateArguments {
     pub(super) output: Option<PathBuf>,
     #[command(flatten)]
     pub(super) selection: SelectionArguments,
-    /// Treat warnings as errors
-    #[arg(long)]
-    pub(super) deny_warnings: bool,
+    #[command(flatten)]
+    pub(super) gate: GateArguments,
     #[command(flatten)]
     pub(super) options: FormArguments,
     #[arg(help = SOURCE, value_name = "SOURCE", required = true)]

@@ -13,6 +13,7 @@ use nmgen_fleet::Findings;
 use nmgen_fleet::source::{self, Extent, Hosts};
 
 use super::done::{Done, verdict};
+use super::gate::GateArguments;
 use super::selection::SelectionArguments;
 use super::source_help::SOURCE;
 use super::streams::Streams;
@@ -28,9 +29,8 @@ pub(super) struct CheckArguments {
     selection: SelectionArguments,
     #[command(flatten)]
     findings: FindingArguments,
-    /// Exit with 2 for warnings too
-    #[arg(long)]
-    deny_warnings: bool,
+    #[command(flatten)]
+    gate: GateArguments,
     #[arg(help = SOURCE, value_name = "SOURCE", required = true)]
     sources: Vec<String>,
 }
@@ -101,6 +101,7 @@ pub(super) fn run(arguments: &CheckArguments, streams: &mut Streams<'_>) -> Resu
             return Err(error);
         }
     };
+    arguments.gate.judge(&mut hosts);
     arguments.selection.of(&arguments.sources).keep(&mut hosts);
     streams.read(&hosts);
     let found = arguments.findings.of(&hosts);
@@ -116,7 +117,7 @@ pub(super) fn run(arguments: &CheckArguments, streams: &mut Streams<'_>) -> Resu
             streams.note(&format!("{warnings} suppressed by comments in the sources"));
         }
     }
-    Ok(verdict(&found.told, arguments.deny_warnings))
+    Ok(verdict(&found.told, arguments.gate.deny_warnings))
 }
 
 /// The proof that the right thing was read: one line, or one a cluster.

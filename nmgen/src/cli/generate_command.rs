@@ -34,7 +34,8 @@ pub(super) fn run(arguments: &GenerateArguments, streams: &mut Streams<'_>) -> R
         streams.refuse("the output is an archive, and standard output a terminal; give -o FILE, or redirect it");
         return Ok(Done::InputWrong);
     }
-    let hosts = source::load(&arguments.sources)?;
+    let mut hosts = source::load(&arguments.sources)?;
+    arguments.gate.judge(&mut hosts);
     let job = Job {
         unknown: arguments.options.verify_hosts(&hosts, &arguments.sources),
         hosts: arguments.options.derived(hosts),
@@ -43,7 +44,7 @@ pub(super) fn run(arguments: &GenerateArguments, streams: &mut Streams<'_>) -> R
         output: arguments.output.as_deref(),
         beside: arguments.options.beside(),
         selection: arguments.selection.of(&arguments.sources),
-        deny_warnings: arguments.deny_warnings,
+        deny_warnings: arguments.gate.deny_warnings,
     };
     generate(job, streams)
 }
