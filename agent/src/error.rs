@@ -54,6 +54,8 @@ pub(crate) enum Error {
     Signals(#[source] std::io::Error),
     #[error("the output cannot be written")]
     Output(#[source] std::io::Error),
+    #[error(transparent)]
+    Given(nmgen::Error),
     #[error("{}", told(.0))]
     Transaction(#[from] Failure),
     #[error("cannot undo the unfinished transaction of an earlier run ({phase})")]
@@ -142,6 +144,7 @@ impl Error {
             | Self::Runtime(_)
             | Self::Signals(_)
             | Self::Output(_)
+            | Self::Given(_)
             | Self::DocumentFirst
             | Self::Start(_)
             | Self::Down { .. }

@@ -272,6 +272,12 @@ impl Paths {
         self.under("/sys/class/net")
     }
 
+    /// The directory of a device; a name that is no plain one, as of a collected node, is no device's.
+    pub(crate) fn device(&self, name: &str) -> Option<PathBuf> {
+        let is_plain = Path::new(name).file_name().is_some_and(|plain| plain == name);
+        is_plain.then(|| self.sys_net().join(name))
+    }
+
     /// DMI identity.
     pub(crate) fn dmi(&self, attribute: &str) -> PathBuf {
         self.under("/sys/class/dmi/id").join(attribute)

@@ -4,7 +4,7 @@ use std::{
     fs,
     io::{self, Write as _},
     os::unix::{
-        fs::{PermissionsExt as _, symlink},
+        fs::{FileTypeExt as _, PermissionsExt as _, symlink},
         process::CommandExt as _,
     },
     path::Path,
@@ -527,5 +527,79 @@ fn a_collected_node_of_an_earlier_version_answers() -> io::Result<()> {
     let mut agent = Command::new(program::dayone());
     let output = agent.arg("status").arg("--from").arg(newer.path()).output()?;
     assert!(text(&output).1.contains("is of a newer version of dayone"), "{output:?}");
+    Ok(())
+}
+
+/// Root may name a device: it stays one, and gets the text.
+#[tests::case]
+fn a_collected_node_goes_into_what_is_no_regular_file() -> io::Result<()> {
+    let root = tree(&["worker-7"])?;
+    let collect = |to: &Path| dayone(root.path()).args(["collect", "-o"]).arg(to).output();
+    let (device, link, fifo) =
+        (root.path().join("null"), root.path().join("link"), root.path().join("fifo"));
+    // As /dev/null; root alone makes it.
+    if Command::new("mknod").arg(&device).args(["c", "1", "3"]).status()?.success() {
+        symlink(&device, &link)?;
+        for path in [&device, &link] {
+            assert!(collect(path)?.status.success());
+            assert!(fs::metadata(path)?.file_type().is_char_device(), "{}", path.display());
+        }
+        assert!(fs::symlink_metadata(&link)?.is_symlink());
+    }
+    assert!(Command::new("mkfifo").arg(&fifo).status()?.success());
+    let reader = Command::new("cat").arg(&fifo).stdout(Stdio::piped()).spawn()?;
+    assert!(collect(&fifo)?.status.success());
+    let piped = reader.wait_with_output()?.stdout;
+    assert!(fs::metadata(&fifo)?.file_type().is_fifo());
+    let stream = collect(Path::new("/dev/stdout"))?.stdout;
+    for bytes in [piped, stream] {
+        let node: serde_json::Value = serde_json::from_slice(&bytes)?;
+        assert_eq!(node["hostname"], "worker-7", "{node}");
+    }
+    let names: Vec<_> = fs::read_dir(root.path())?.flatten().map(|it| it.file_name()).collect();
+    assert!(!names.iter().any(|name| name.to_string_lossy().starts_with('.')), "{names:?}");
+    Ok(())
+}
+
+/// The values of a node's profiles, each of which a stranger may have written.
+#[tests::case]
+fn a_plan_of_somebodys_node_has_no_line_of_theirs() -> io::Result<()> {
+    let text = fs::read_to_string(program::root().join(COLLECTED))?;
+    let place = tempfile::tempdir()?;
+    let file = place.path().join("node.json");
+    let forged = "\nFORGED: line\u{1b}[31m\u{9b}2J\u{200b}";
+    let value: serde_json::Value = serde_json::from_str(&text)?;
+    let profiles = "/facts/profiles/value";
+    let profile = |it: usize, rest: &str| format!("{profiles}/{it}/settings/{rest}");
+    let count = value.pointer(profiles).and_then(|it| it.as_array()).map_or(0, Vec::len);
+    let fields = [
+        "ipv4/dns-data/data/0",
+        "ipv4/address-data/data/0/address/data",
+        "ipv4/route-data/data/0/dest/data",
+        "ipv4/route-data/data/0/next-hop/data",
+        "connection/type/data",
+        "connection/id/data",
+        "connection/interface-name/data",
+    ];
+    let paths = (0..count).flat_map(|it| fields.map(|field| profile(it, field)));
+    let links = ["/facts/links/value/1/name", "/facts/links/value/3/name"].map(str::to_owned);
+    let mut changed = 0;
+    for path in paths.chain(links) {
+        let mut node = value.clone();
+        let Some(serde_json::Value::String(own)) = node.pointer_mut(&path) else { continue };
+        own.push_str(forged);
+        changed += 1;
+        fs::write(&file, node.to_string())?;
+        for command in [&["plan"][..], &["status"], &["diff"], &["plan", "--json"]] {
+            let mut agent = Command::new(program::dayone());
+            let output = agent.args(command).arg("--from").arg(&file).output()?;
+            let shown = [output.stdout, output.stderr].concat();
+            let shown = String::from_utf8_lossy(&shown);
+            let bad = |c: char| matches!(c, '\u{1b}' | '\u{9b}' | '\u{200b}');
+            let begins = shown.lines().any(|line| line.starts_with("FORGED"));
+            assert!(!shown.contains(bad) && !begins, "{path} {command:?}: {shown:?}");
+        }
+    }
+    assert!(changed > 8, "{changed} fields");
     Ok(())
 }

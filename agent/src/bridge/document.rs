@@ -39,7 +39,9 @@ pub(super) fn document(inputs: &Inputs, uplink: &Uplink, profiles: &[PlannedProf
     }
     // The structures have nothing that YAML cannot say.
     let text = serde_yaml::to_string(&document).unwrap_or_default();
-    comments.iter().map(|line| format!("# {line}\n")).collect::<String>() + &text
+    // A name of others begins no line of the document.
+    let comment = |line: &String| format!("# {}\n", nmgen::printable(line));
+    comments.iter().map(comment).collect::<String>() + &text
 }
 
 /// A NetworkState, as far as a bridge needs it.

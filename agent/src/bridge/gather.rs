@@ -88,7 +88,8 @@ impl Readings {
         default_routes.retain(|route: &Route| !route.is_multipath);
         let mut drivers = BTreeMap::new();
         for link in &links {
-            let driver = driver(&paths.sys_net().join(&link.name).join("device/uevent"))?;
+            let Some(device) = paths.device(&link.name) else { continue };
+            let driver = driver(&device.join("device/uevent"))?;
             drivers.extend(driver.map(|driver| (link.name.clone(), driver)));
         }
         let options = Options { datapath_type: settings.bridge.datapath_type.clone() };

@@ -81,9 +81,9 @@ pub(crate) struct Card {
 /// The physical ones of these devices.
 pub(crate) fn cards(paths: &Paths, links: &[Link]) -> Vec<Card> {
     let card = |link: &Link| {
-        let at = paths.sys_net().join(&link.name);
+        let at = paths.device(&link.name);
         let last = |link: &str| {
-            let target = fs::read_link(at.join(link)).ok()?;
+            let target = fs::read_link(at.as_ref()?.join(link)).ok()?;
             Some(target.file_name()?.to_string_lossy().into_owned())
         };
         Card {
@@ -91,7 +91,10 @@ pub(crate) fn cards(paths: &Paths, links: &[Link]) -> Vec<Card> {
             mac: link.macs().next().cloned(),
             mtu: link.mtu,
             carrier: link.has_carrier,
-            speed: start(&at.join("speed"), 16).ok().and_then(|it| it.parse().ok()),
+            speed: at
+                .as_ref()
+                .and_then(|at| start(&at.join("speed"), 16).ok())
+                .and_then(|it| it.parse().ok()),
             driver: last("device/driver"),
             bus: last("device"),
         }

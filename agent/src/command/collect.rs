@@ -9,12 +9,11 @@ use std::{
 
 use serde_json::Value;
 
-use super::{output::print_page, status::text};
+use super::{output::print_bytes, status::text};
 use crate::{
     bundle::{self, Bundle, File, Journals, Redactor, SCHEMA, Versions, cards, encode},
     cli::StatusForm,
     document::identity,
-    durable,
     error::Error,
     model::facts::{Facts, Told},
     paths::Paths,
@@ -31,10 +30,9 @@ pub(crate) async fn collect(
     let path = output.unwrap_or(Path::new("-"));
     let bytes = encode(&bundle, path)?;
     if path == Path::new("-") {
-        return print_page(&String::from_utf8_lossy(&bytes));
+        return print_bytes(&bytes);
     }
-    let absolute = std::path::absolute(path).map_err(Error::Output)?;
-    Ok(durable::write(&absolute, &bytes, 0o600)?)
+    nmgen::write::write_given(path, bytes).map_err(Error::Given)
 }
 
 /// Everything, where a source that fails has its error: a broken node is collected too.

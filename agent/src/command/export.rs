@@ -3,7 +3,7 @@
 use std::io::{self, IsTerminal as _};
 
 use super::{
-    output::{print, print_of, print_page},
+    output::{print, print_bytes, print_of},
     services,
 };
 use crate::{
@@ -22,7 +22,7 @@ pub(crate) fn export_last_good(paths: &Paths) -> Result<(), Error> {
     let document = Record::load(paths).document().ok_or(Error::NoLastGood)?;
     match io::stdout().is_terminal() {
         true => print(&document.text),
-        false => print_page(&document.text),
+        false => print_bytes(document.text.as_bytes()),
     }
 }
 

@@ -2,11 +2,11 @@
 
 use std::io::{IsTerminal as _, Write as _};
 
-use crate::{error::Error, paths::Paths};
+use crate::{error::Error, paths::Paths, status::log};
 
-/// Prints to stdout, as every output shows text of others.
+/// Prints text, in which nothing controls a terminal.
 pub(super) fn print(text: &str) -> Result<(), Error> {
-    print_page(&nmgen::printable_lines(text))
+    print_bytes(nmgen::printable_lines(text).as_bytes())
 }
 
 /// Prints about a node that may be a collected one: with the paths of its files there.
@@ -14,10 +14,18 @@ pub(super) fn print_of(paths: &Paths, text: &str) -> Result<(), Error> {
     print(&paths.on_node(text))
 }
 
-/// Prints to stdout what is made for it: with colours, or JSON.
+/// Prints a page that the program has coloured for a terminal.
 pub(super) fn print_page(text: &str) -> Result<(), Error> {
+    match log::is_coloured(&std::io::stdout()) {
+        true => print_bytes(nmgen::printable_page(text).as_bytes()),
+        false => print(text),
+    }
+}
+
+/// Writes to stdout what has to stay as it is, such as a document.
+pub(super) fn print_bytes(bytes: &[u8]) -> Result<(), Error> {
     let mut stdout = std::io::stdout().lock();
-    stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()).map_err(Error::Output)
+    stdout.write_all(bytes).and_then(|()| stdout.flush()).map_err(Error::Output)
 }
 
 /// The rows of a console without a size of its own, as a serial one.

@@ -84,21 +84,21 @@ fn as_json(report: &Report<'_>) -> Result<String, Error> {
 fn as_text(report: &Report<'_>) -> String {
     let mut comments = Vec::new();
     if let Some(document) = &report.document {
-        comments
-            .push(format!("{document} is this node's document; br-ex would be this without it"));
+        let text = format!("{document} is this node's document; br-ex would be this without it");
+        comments.push(nmgen::printable(&text));
     }
     let plan = report.plan;
     let own = |line: &&str| line.starts_with('#');
     let said = plan.document.lines().take_while(own).map(|line| line.trim_start_matches("# "));
     comments.extend(said.map(str::to_owned));
     if let Some(awaited) = &report.awaited {
-        comments.push(format!("a boot would first wait for {awaited}"));
+        comments.push(nmgen::printable(&format!("a boot would first wait for {awaited}")));
     }
     comments.push(String::new());
     comments.extend(tree(plan).lines().map(str::to_owned));
     if !plan.losses.is_empty() {
         comments.push(String::new());
-        comments.extend(plan.losses.iter().map(ToString::to_string));
+        comments.extend(plan.losses.iter().map(|loss| nmgen::printable(&loss.to_string())));
     }
     let comment =
         |line: String| if line.is_empty() { "#\n".to_owned() } else { format!("# {line}\n") };

@@ -158,7 +158,8 @@ async fn without_open_vswitch(paths: &Paths) -> Option<String> {
     }
     let file = paths.ovs_vswitchd_pid();
     let process = std::fs::read_to_string(&file).unwrap_or_default();
-    let is_alive = !process.trim().is_empty() && paths.under("/proc").join(process.trim()).exists();
+    let is_alive =
+        process.trim().parse::<u32>().is_ok_and(|id| paths.under(&format!("/proc/{id}")).exists());
     (!is_alive).then(|| format!("ovs-vswitchd does not run: {} names no process", file.display()))
 }
 

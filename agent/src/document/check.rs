@@ -35,7 +35,7 @@ pub(crate) fn copied_macs(
 ) -> Result<(), CheckError> {
     let Parsed::State(state) = parsed else { return Ok(()) };
     let missing = state.copies_from_made().into_iter();
-    let mut missing = missing.filter(|(_, link)| !paths.sys_net().join(link).exists());
+    let mut missing = missing.filter(|(_, link)| !paths.device(link).is_some_and(|it| it.exists()));
     match missing.next() {
         None => Ok(()),
         Some((interface, link)) => {

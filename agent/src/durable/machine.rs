@@ -57,8 +57,9 @@ impl Machine {
 /// The kernel's list of links cannot be read.
 pub(crate) async fn cards(paths: &Paths) -> Result<Vec<String>, NetlinkError> {
     let is_usb = |name: &str| {
-        let bus = std::fs::read_link(paths.sys_net().join(name).join("device/subsystem"));
-        bus.is_ok_and(|bus| bus.ends_with("usb"))
+        let device = paths.device(name);
+        let bus = device.and_then(|it| std::fs::read_link(it.join("device/subsystem")).ok());
+        bus.is_some_and(|bus| bus.ends_with("usb"))
     };
     let cards = identity::cards(paths).await?.into_iter().filter(|card| !is_usb(&card.name));
     let mut cards: Vec<String> = cards.map(|card| card.mac.to_string()).collect();

@@ -55,5 +55,5 @@ fn head(exported: &Exported, hostname: &str) -> String {
         "Left out:".to_owned(),
     ];
     lines.extend(exported.left_out.iter().map(|it| format!("- {it}")));
-    lines.iter().flat_map(|it| it.lines()).map(|line| format!("# {line}\n")).collect()
+    lines.iter().map(|line| format!("# {}\n", nmgen::printable(line))).collect()
 }

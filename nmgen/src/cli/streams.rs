@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal, Stderr, Stdout, Write};
 use nmgen_core::source::{Host, Stage};
 use nmgen_document::diagnostic::{Diagnostic, Style, render_report};
 use nmgen_document::error::Error;
-use nmgen_document::format::{chain, printable, shortened};
+use nmgen_document::format::{chain, printable, printable_lines, printable_page, shortened};
 use nmgen_fleet::source::Hosts;
 
 use super::general::{Color, GeneralArguments};
@@ -84,9 +84,10 @@ impl<'s> Streams<'s> {
         self.output_style
     }
 
-    /// Writes to standard output for people or other programs, which may stop reading, as `head` does.
+    /// Writes to standard output for people or other programs, which may stop reading, as `head` does. Nothing in the text controls
+    /// a terminal but the colours, where the output has some.
     pub(super) fn text(&mut self, text: &str) -> Result<(), Error> {
-        match self.bytes(text.as_bytes()) {
+        match self.bytes(shown(text, self.output_style).as_bytes()) {
             Err(Error::WriteOutput { source }) if source.kind() == io::ErrorKind::BrokenPipe => {
                 Ok(())
             }
@@ -94,7 +95,7 @@ impl<'s> Streams<'s> {
         }
     }
 
-    /// Writes to standard output.
+    /// Writes what a command makes, as it is: documents, profiles, archives.
     pub(super) fn bytes(&mut self, bytes: &[u8]) -> Result<(), Error> {
         let written = self.output.write_all(bytes).and_then(|()| self.output.flush());
         written.map_err(|source| Error::WriteOutput { source })
@@ -149,7 +150,15 @@ impl<'s> Streams<'s> {
 
     /// Writes to standard error. If that is closed, there is no place left to report it.
     pub(super) fn message(&mut self, text: &str) {
-        let _ = self.messages.write_all(text.as_bytes());
+        let _ = self.messages.write_all(shown(text, self.messages_style).as_bytes());
+    }
+}
+
+/// Text of a command as a stream of this style gets it.
+fn shown(text: &str, style: Style) -> String {
+    match style {
+        Style::Plain => printable_lines(text),
+        Style::Coloured => printable_page(text),
     }
 }
 

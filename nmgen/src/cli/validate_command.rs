@@ -7,7 +7,6 @@ use nmgen_core::check;
 use nmgen_core::state;
 use nmgen_document::Document;
 use nmgen_document::error::Error;
-use nmgen_document::format::printable_lines;
 use nmgen_fleet::source::{self, Extent};
 
 use super::done::{Done, verdict};
@@ -52,7 +51,7 @@ pub(super) fn run(arguments: &ValidateArguments, streams: &mut Streams<'_>) -> R
     if done == Done::Success {
         for document in documents {
             let shown = state::shown(&document.root, check::is_policy(document))?;
-            streams.text(&printable_lines(&shown))?;
+            streams.text(&shown)?;
         }
     }
     Ok(done)

@@ -21,7 +21,10 @@ pub mod write;
 
 pub use nmgen_document::Mac;
 pub use nmgen_document::diagnostic;
-pub use nmgen_document::format::{chain, hex, printable, printable_json, printable_lines};
+pub use nmgen_document::error::Error;
+pub use nmgen_document::format::{
+    chain, hex, printable, printable_json, printable_lines, printable_page,
+};
 pub use nmgen_document::spelling;
 pub use nmgen_document::text::secret::{self, without_secrets};
 

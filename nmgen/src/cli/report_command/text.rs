@@ -1,6 +1,6 @@
 //! A report for people: tables, and at most a few names of each row.
 
-use nmgen_document::format::{cut, printable_lines};
+use nmgen_document::format::cut;
 use nmgen_fleet::report::{Node, Report, short};
 
 /// Names in a row.
@@ -59,7 +59,7 @@ pub(super) fn text(nodes: &[Node], report: &Report) -> String {
         text += "\n";
         text += &table(["ROLE", "DOCUMENT", "DIGEST", "NODES"], &rows.collect::<Vec<_>>());
     }
-    printable_lines(&text)
+    text
 }
 
 fn shortened(text: &str, bytes: usize) -> String {

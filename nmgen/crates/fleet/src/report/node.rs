@@ -1,6 +1,6 @@
 //! A node's account, in any of its forms.
 
-use nmgen_document::format::cut;
+use nmgen_document::format::{cut, printable};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
@@ -51,13 +51,13 @@ impl Node {
         }
     }
 
-    /// With texts of a length that a fleet's memory and a reader's screen have room for.
+    /// With texts of a line each, and of a length that a fleet's memory and a reader's screen have room for.
     fn within_bounds(self) -> Self {
-        let word = |text: String| kept(text, WORD);
-        let sentence = |text: String| kept(text, SENTENCE);
+        let word = |text: String| kept(&text, WORD);
+        let sentence = |text: String| kept(&text, SENTENCE);
         Self {
             name: word(self.name),
-            file: self.file,
+            file: printable(&self.file),
             role: self.role.map(word),
             verdict: word(self.verdict),
             reason: self.reason.map(word),
@@ -86,7 +86,8 @@ impl Node {
     }
 }
 
-fn kept(text: String, bytes: usize) -> String {
+fn kept(text: &str, bytes: usize) -> String {
+    let text = printable(text);
     if text.len() <= bytes { text } else { format!("{}…", cut(&text, bytes)) }
 }
 
