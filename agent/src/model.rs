@@ -8,6 +8,7 @@ pub(crate) mod facts;
 mod ip;
 mod link;
 mod mac;
+pub(crate) mod memory;
 mod name_server;
 mod ovs_setting;
 mod probe;
@@ -17,7 +18,7 @@ mod wants;
 mod wire;
 
 pub(crate) use self::{
-    before::{Before, Checkpoint, WayBack},
+    before::{Before, Checkpoint, Lead, WayBack},
     bridge::{Bridge, PROFILE, Part, Port, Row, column_map, column_text},
     ip::{Address, Family, Gateway, OnLink, Route, Scope},
     link::{Lacp, Layer, Link, LinkRef},

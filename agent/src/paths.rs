@@ -152,6 +152,11 @@ impl Paths {
         self.under("/run/dayone/status.json")
     }
 
+    /// What this node's network had in this boot.
+    pub(crate) fn memory(&self) -> PathBuf {
+        self.under("/run/dayone/memory.json")
+    }
+
     /// Mark: a run or a check has ended, and dayone-health.service has not looked since.
     pub(crate) fn ended(&self) -> PathBuf {
         self.under("/run/dayone/ended")

@@ -215,6 +215,13 @@ pub(crate) fn decisive(
     asked.cloned().map(|probe| on_its_links(probe, before, leads)).collect()
 }
 
+/// The probes that failed after the change and count only if they worked before, to be asked on the network before it.
+pub(crate) fn control(plan: &[Probe], failed: &[ProbeResult]) -> Vec<Probe> {
+    let has_failed = |probe: &&Probe| failed.iter().any(|it| it.name == probe.name);
+    let asked = plan.iter().filter(|it| it.policy == Policy::IfItWorkedBefore).filter(has_failed);
+    asked.cloned().map(at_once).collect()
+}
+
 /// These links, each with both families.
 pub(crate) fn of_both_families(links: &[LinkRef]) -> Vec<(Family, LinkRef)> {
     let both = |link: &LinkRef| Family::ALL.map(|family| (family, link.clone()));

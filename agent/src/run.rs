@@ -126,7 +126,8 @@ impl<'a> Run<'a> {
 
     fn transaction<'n>(&'n self, network: &'n RealNetwork<'n>) -> Transaction<'n, RealNetwork<'n>> {
         let (paths, settings, progress) = (self.paths, &self.settings, &self.progress);
-        Transaction { network, paths, settings, progress, stop: self.stop.clone() }
+        let stop = self.stop.clone();
+        Transaction { network, paths, settings, progress, stop, is_remembered: false }
     }
 
     /// Carries the change of this run out.
@@ -137,7 +138,11 @@ impl<'a> Run<'a> {
     ) -> Result<(), Failure> {
         machine::remember(self.paths).await;
         let mut probed = Probed::default();
-        let result = self.transaction(network).run(change, &mut probed).await;
+        // A trial is somebody's own, who decides about it.
+        let is_remembered = !matches!(change, Change::Trial(..));
+        let transaction = Transaction { is_remembered, ..self.transaction(network) };
+        let result = transaction.run(change, &mut probed).await;
+        probed.unproved.retain(|_| result.is_ok());
         self.tell_probes(probed);
         result
     }
@@ -146,6 +151,7 @@ impl<'a> Run<'a> {
         self.status.update(|s| {
             s.probes_before = probed.before;
             s.probes_after = probed.after;
+            s.unproved = probed.unproved;
             s.warnings.extend(probed.warnings);
         });
     }

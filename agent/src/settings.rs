@@ -143,6 +143,8 @@ pub(crate) struct Wait {
     pub(crate) network: Seconds,
     /// The uplink of the automatic bridge. Default 60.
     pub(crate) uplink: Seconds,
+    /// An answer that the network gave earlier in this boot, and gives neither with the change nor without it. Default 900.
+    pub(crate) answer: Seconds,
 }
 
 impl Default for Wait {
@@ -156,6 +158,7 @@ impl Default for Wait {
             link: Seconds(60.0),
             network: Seconds(60.0),
             uplink: Seconds(60.0),
+            answer: Seconds(900.0),
         }
     }
 }

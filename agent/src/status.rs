@@ -144,6 +144,9 @@ pub(crate) struct Status {
     pub(crate) phases: Vec<Done>,
     pub(crate) probes_before: Vec<ProbeResult>,
     pub(crate) probes_after: Vec<ProbeResult>,
+    /// Probes that answered earlier in this boot, and that the commit was made without.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) unproved: Vec<String>,
     /// The chain of causes.
     pub(crate) error: Option<String>,
     /// State of the last good configuration after a failure.

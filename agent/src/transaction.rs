@@ -4,6 +4,7 @@ mod bounds;
 mod change;
 mod confirm;
 mod failure;
+pub(crate) mod memory;
 mod prepare;
 mod roll_back;
 
@@ -18,7 +19,7 @@ use nmgen::chain;
 use crate::{
     bridge::plan::BridgePlan,
     document::{Document, service_files::ServiceFiles},
-    model::ProbeResult,
+    model::{ProbeResult, memory::Memory},
     network::Network,
     paths::Paths,
     settings::Settings,
@@ -34,12 +35,18 @@ pub(crate) struct Transaction<'a, N> {
     pub(crate) progress: &'a Progress,
     /// Turns true on SIGTERM and SIGINT.
     pub(crate) stop: watch::Receiver<bool>,
+    /// Whether the change is judged by what this node had in this boot ([`memory`]).
+    pub(crate) is_remembered: bool,
 }
 
 /// Results of the probes, and warnings, for the status.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Probed {
     pub(crate) before: Vec<ProbeResult>,
+    /// Those, with what the network answered earlier in this boot.
+    pub(crate) best: Vec<ProbeResult>,
+    /// Probes that answered earlier in this boot, and are not asked for any more.
+    pub(crate) unproved: Vec<String>,
     pub(crate) after: Vec<ProbeResult>,
     pub(crate) warnings: Vec<String>,
 }
@@ -72,6 +79,13 @@ pub(crate) struct DocumentChange<'a> {
 }
 
 impl<N: Network> Transaction<'_, N> {
+    /// Changes what is remembered of this boot, if this change takes part in it.
+    fn remember(&self, change: impl FnOnce(&mut Memory)) {
+        if self.is_remembered {
+            memory::update(self.paths, change);
+        }
+    }
+
     /// Carries the change out.
     pub(crate) async fn run(
         &self,
@@ -107,14 +121,15 @@ impl<N: Network> Transaction<'_, N> {
         };
         match changed {
             Ok(()) if matches!(change, Change::Trial(..)) => Ok(()),
-            Ok(()) => self
-                .step(Phase::Record, || prepared.commit.finish(self.paths))
-                .await
-                .map_err(|(phase, e)| Failure::NotRecorded { phase, source: Box::new(e) }),
+            Ok(()) => {
+                self.remember(|memory| memory.commit(&probed.after, memory::now()));
+                self.step(Phase::Record, || prepared.commit.finish(self.paths))
+                    .await
+                    .map_err(|(phase, e)| Failure::NotRecorded { phase, source: Box::new(e) })
+            }
             Err((phase, source)) => {
                 tracing::error!(dayone_phase = %phase, "{phase}: {}", chain(&source));
-                let bridges = &prepared.wants.bridges;
-                Box::pin(self.undo(&prepared.before, bridges, probed, phase, source)).await
+                Box::pin(self.undo(&prepared, probed, phase, source)).await
             }
         }
     }

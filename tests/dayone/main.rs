@@ -16,6 +16,7 @@ mod interrupted;
 mod keyfiles;
 mod lab;
 mod last_good;
+mod memory;
 mod migration;
 mod offline;
 mod older;

@@ -31,6 +31,11 @@ pub(crate) enum BridgeError {
     )]
     NoDefaultRoute,
     #[error(
+        "{link} had the first default route earlier in this boot, and its profile asks the network for one in vain: mend its network, or \
+         write the name of another uplink into /etc/ovnk/default_bridge"
+    )]
+    NoRouteOfEarlier { link: String },
+    #[error(
         "br-ex has the node's network, but which interface is its uplink is unknown: \
          write the name into /etc/ovnk/default_bridge"
     )]
@@ -79,6 +84,7 @@ impl BridgeError {
             | Self::NamesBridge { .. }
             | Self::ExtraIsUplink { .. } => true,
             Self::NoDefaultRoute
+            | Self::NoRouteOfEarlier { .. }
             | Self::UnknownUplink
             | Self::IsPort { .. }
             | Self::InOtherBridge { .. }

@@ -104,6 +104,7 @@ impl Readings {
             files,
             bridges,
             options,
+            earlier: None,
         })
     }
 }

@@ -26,6 +26,8 @@ pub(crate) struct Inputs {
     pub(crate) bridges: Vec<Bridge>,
     /// Settings of the agent.
     pub(crate) options: Options,
+    /// The uplink that a default route chose earlier in this boot.
+    pub(crate) earlier: Option<String>,
 }
 
 impl Inputs {

@@ -10,7 +10,7 @@ use super::{
     profiles::{of_bridge, own},
     removal::removal,
     source::{self, Source},
-    uplink::{DEFAULT_BRIDGE, EXTRA_BRIDGE, Reason, Uplink, hint, kept_uplink},
+    uplink::{DEFAULT_BRIDGE, EXTRA_BRIDGE, Uplink, hint, kept_uplink},
 };
 
 /// The driver that drops multicast unless the link takes all of it.
@@ -97,7 +97,7 @@ fn activation(inputs: &Inputs, profile: &PlannedProfile) -> Activation {
 /// profile that was kept is remembered, that of br-ex1 forgotten.
 fn hint_after(inputs: &Inputs, uplink: &Uplink) -> Hint {
     let file = inputs.files.hint.as_deref();
-    let is_by_route = matches!(uplink.reason, Reason::DefaultRoute(_) | Reason::Hint(_));
+    let is_by_route = uplink.reason.is_by_route();
     let wanted = if is_by_route && uplink.below.is_none() {
         Some(uplink.link.as_str())
     } else {

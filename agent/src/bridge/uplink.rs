@@ -41,6 +41,18 @@ pub(crate) enum Reason {
     DefaultRoute(IpAddr),
     /// It was the uplink before, and has a default route.
     Hint(IpAddr),
+    /// It had the first default route at an earlier attempt of this boot, and has one.
+    Earlier(IpAddr),
+}
+
+impl Reason {
+    /// Whether a default route has chosen it.
+    pub(crate) fn is_by_route(&self) -> bool {
+        match self {
+            Self::DefaultRoute(_) | Self::Hint(_) | Self::Earlier(_) => true,
+            Self::DefaultBridge | Self::PrimaryIp(_) => false,
+        }
+    }
 }
 
 /// How the uplink of a br-ex that exists is known.
@@ -71,6 +83,8 @@ pub(crate) enum Awaited {
     DefaultRoute,
     /// A default route of this link, which was the uplink before.
     DefaultRouteOf(String),
+    /// A default route of this link, which was the uplink at an earlier attempt.
+    DefaultRouteOfEarlier(String),
     /// A link that a file names.
     Link { file: &'static str, link: String },
 }
@@ -107,11 +121,49 @@ pub(crate) fn choose(inputs: &Inputs, patience: Patience) -> Result<Choice, Brid
             return Ok(Choice::Wait(Awaited::DefaultRouteOf(hint.to_owned())));
         }
     }
+    if let Some(choice) = earlier(inputs, first, patience) {
+        return choice;
+    }
     match (first, patience) {
         (Some(route), _) => decide(route),
         (None, Patience::Left) => Ok(Choice::Wait(Awaited::DefaultRoute)),
         (None, Patience::Over) => Err(BridgeError::NoDefaultRoute),
     }
+}
+
+/// The choice of an earlier attempt, as long as that link has a default route, or asks the network for one: NetworkManager numbers
+/// the metrics of default routes anew when it activates profiles again, as in a roll back.
+fn earlier(
+    inputs: &Inputs,
+    first: Option<&Route>,
+    patience: Patience,
+) -> Option<Result<Choice, BridgeError>> {
+    let link = inputs.earlier.as_deref()?;
+    let is_hint = |route: &Route| hint(inputs) == Some(route.link.as_str());
+    let is_other = first.is_none_or(|route| route.link != link && !is_hint(route));
+    if !is_other || !may_be_uplink(inputs, link) || inputs.link(link).is_none() {
+        return None;
+    }
+    let own = inputs.default_routes.iter().find(|it| it.link == link && counts(inputs, it));
+    match (own, patience) {
+        (Some(route), _) => Some(decided(inputs, link, Reason::Earlier(route.gateway))),
+        (None, _) if !asks_for_a_route(inputs, link) => None,
+        (None, Patience::Left) => {
+            Some(Ok(Choice::Wait(Awaited::DefaultRouteOfEarlier(link.to_owned()))))
+        }
+        (None, Patience::Over) => {
+            Some(Err(BridgeError::NoRouteOfEarlier { link: link.to_owned() }))
+        }
+    }
+}
+
+/// Whether a profile on the link has the network give it addresses and routes.
+fn asks_for_a_route(inputs: &Inputs, link: &str) -> bool {
+    let mut on_link = inputs.active.iter().filter(|active| active.device == link);
+    on_link.any(|active| {
+        let method = |section: &str| inputs.profile(&active.uuid)?.settings.text(section, "method");
+        ["ipv4", "ipv6"].iter().any(|it| matches!(method(it), Some("auto" | "dhcp")))
+    })
 }
 
 /// The uplink before this boot, if it may be one again: the hint file's, else that of the profile
@@ -199,6 +251,9 @@ impl fmt::Display for Awaited {
             Self::DefaultRouteOf(link) => {
                 write!(f, "a default route of {link}, the uplink before this boot")
             }
+            Self::DefaultRouteOfEarlier(link) => {
+                write!(f, "a default route of {link}, the uplink of an earlier attempt")
+            }
             Self::Link { file, link } => write!(f, "{link}, which {file} names"),
         }
     }
@@ -217,6 +272,12 @@ impl fmt::Display for Uplink {
                 write!(
                     f,
                     "{subject} was the uplink before, and has a default route via {gateway}"
+                )?;
+            }
+            Reason::Earlier(gateway) => {
+                write!(
+                    f,
+                    "{subject} had the first default route at an earlier attempt, and has one via {gateway}"
                 )?;
             }
         }

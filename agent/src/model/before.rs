@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     bridge::Bridge,
-    ip::{Gateway, OnLink},
+    ip::{Family, Gateway, OnLink, Route},
     mac::Mac,
     ovs_setting::OvsSetting,
     profile::Active,
@@ -16,6 +16,31 @@ use super::{
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub(crate) struct Checkpoint(pub(crate) String);
+
+/// A preferred default route: of its family, none has a lower metric.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Lead {
+    pub(crate) family: Family,
+    pub(crate) link: String,
+    /// As NetworkManager has numbered it: two profiles without a metric get one each, in the order of their activation.
+    pub(crate) metric: u32,
+}
+
+impl Lead {
+    /// Returns the preferred default routes of both families.
+    pub(crate) fn of(routes: &[Route]) -> Vec<Self> {
+        let of = |family: Family| {
+            let its = routes.iter().filter(move |route| route.family == family);
+            let lowest = its.clone().map(|route| route.metric).min();
+            its.filter(move |route| Some(route.metric) == lowest).map(move |route| Self {
+                family,
+                link: route.link.clone(),
+                metric: route.metric,
+            })
+        };
+        Family::ALL.into_iter().flat_map(of).collect()
+    }
+}
 
 /// The state before a transaction that a roll back must restore.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -36,6 +61,9 @@ pub(crate) struct Before {
     /// Routers among them that have advertised themselves.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) routers: Vec<Gateway>,
+    /// Preferred default routes.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) leads: Vec<Lead>,
     /// Active profiles.
     pub(crate) active: Vec<Active>,
     /// UUIDs of those whose activation had succeeded.
@@ -62,6 +90,27 @@ pub(crate) struct Before {
 }
 
 impl Before {
+    /// Returns the preferred default routes that another link has taken over, of those that had one before: a card that came
+    /// meanwhile may be the better way out.
+    pub(crate) fn lost_leads(&self, routes: &[Route]) -> Vec<&Lead> {
+        let had = |route: &&Route| {
+            self.gateways.iter().any(|it| it.link.as_deref() == Some(&*route.link))
+        };
+        let now: Vec<Route> = routes.iter().filter(had).cloned().collect();
+        let now = Lead::of(&now);
+        let leads = |family: Family| {
+            let is_back =
+                |lead: &Lead| now.iter().any(|it| it.family == family && it.link == lead.link);
+            let mut before = self.leads.iter().filter(move |it| it.family == family);
+            let is_led = now.iter().any(|it| it.family == family);
+            match is_led && !before.clone().any(is_back) {
+                true => before.next(),
+                false => None,
+            }
+        };
+        Family::ALL.into_iter().filter_map(leads).collect()
+    }
+
     /// The part that a later run can ask for. An address of another program, as OVN-Kubernetes's on br-ex or a virtual one of
     /// keepalived's, may have moved since; and the network of an earlier boot may have been of profiles that went with it, and its
     /// addresses are the business of what that run proves next.
@@ -77,6 +126,7 @@ impl Before {
             leased_ipv6: Vec::new(),
             gateways: Vec::new(),
             routers: Vec::new(),
+            leads: Vec::new(),
             mtus: BTreeMap::new(),
             ..before
         }
@@ -93,6 +143,33 @@ pub(crate) struct WayBack {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn route(link: &str, metric: u32) -> Route {
+        let gateway = std::net::Ipv4Addr::new(192, 0, 2, 1).into();
+        let (is_multipath, is_advertised, link) = (false, false, link.to_owned());
+        Route { gateway, family: Family::Ipv4, index: 1, link, metric, is_multipath, is_advertised }
+    }
+
+    /// NetworkManager numbers the metrics in the order of the activations.
+    #[test]
+    fn a_preferred_route_is_lost_to_a_link_that_had_one_before() {
+        let routes = [route("eno1", 100), route("eno2", 101)];
+        let gateway = |it: &Route| Gateway { link: Some(it.link.clone()), ip: it.gateway };
+        let gateways = routes.iter().map(gateway).collect();
+        let before = Before { gateways, leads: Lead::of(&routes), ..Before::default() };
+        let lost = |routes: &[Route]| -> Vec<String> {
+            before.lost_leads(routes).into_iter().map(|lead| lead.link.clone()).collect()
+        };
+        assert_eq!(lost(&routes), [""; 0]);
+        assert_eq!(lost(&[route("eno2", 101), route("eno1", 102)]), ["eno1"]);
+        assert_eq!(lost(&[route("eno2", 101), route("eno1", 101)]), [""; 0]);
+        assert_eq!(lost(&[route("eno1", 300), route("eno2", 301)]), [""; 0]);
+        // A card that came meanwhile.
+        assert_eq!(lost(&[route("eno3", 1), route("eno1", 100)]), [""; 0]);
+        // Without its route, its gateway is what lacks.
+        assert_eq!(lost(&[route("eno2", 101)]), ["eno1"]);
+        assert_eq!(lost(&[]), [""; 0]);
+    }
 
     #[test]
     fn a_later_run_asks_for_what_can_come_back() {

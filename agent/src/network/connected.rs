@@ -35,6 +35,13 @@ impl Connected {
         })
     }
 
+    /// These, with the addresses and default routes of `now`: a roll back has brought them, and they are no other network.
+    pub(crate) fn with_network_of(mut self, now: &Self) -> Self {
+        self.addresses.extend(now.addresses.iter().cloned());
+        self.routes.extend(now.routes.iter().cloned());
+        self
+    }
+
     /// Returns when there is a card, an address or a default route that is not among these.
     pub(crate) async fn has_grown(&self) -> Result<(), NetlinkError> {
         let netlink = Netlink::connect()?;
@@ -85,6 +92,16 @@ mod tests {
         assert!(is_card(&link(None, Some("bond0"))));
         assert!(is_card(&link(Some("veth"), None)));
         assert!(!is_card(&link(Some("veth"), Some("podman0"))));
+    }
+
+    #[test]
+    fn what_a_roll_back_has_brought_is_known() {
+        let earlier = Connected { addresses: [].into(), ..connected(&["eno1"], &[]) };
+        let now = connected(&["eno1", "eno2"], &[("eno1", 1)]);
+        let known = earlier.with_network_of(&now);
+        assert!(now.is_more_than(&known), "a card is none of a roll back's");
+        assert!(!connected(&["eno1"], &[("eno1", 1)]).is_more_than(&known));
+        assert!(connected(&["eno1"], &[("eno1", 2)]).is_more_than(&known));
     }
 
     #[test]

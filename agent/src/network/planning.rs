@@ -15,6 +15,7 @@ use crate::{
         error::BridgeError,
         families,
         gather::gather,
+        inputs::Inputs,
         plan::BridgePlan,
         planner::plan,
         uplink::{Awaited, Choice, Patience, choose},
@@ -33,10 +34,12 @@ const SET_UP: Duration = Duration::from_secs(2);
 /// Reports go to systemd this often.
 const TICK: Duration = Duration::from_secs(1);
 
-/// Returns the plan once the uplink is decided and NetworkManager is done with it.
+/// Returns the plan once the uplink is decided and NetworkManager is done with it. `earlier` is the uplink that a default route
+/// chose earlier in this boot.
 pub(super) async fn planned(
     net: &Clients<'_>,
     settings: &Settings,
+    earlier: Option<&str>,
     say: &dyn Fn(&str, Duration),
 ) -> Result<BridgePlan, NetworkError> {
     readiness::network_manager_and_ovsdb(net, say).await?;
@@ -48,6 +51,7 @@ pub(super) async fn planned(
         let is_left = Instant::now() < deadline;
         let patience = if is_left { Patience::Left } else { Patience::Over };
         let inputs = gather(net.paths, settings, &net.bus, &net.netlink).await?;
+        let inputs = Inputs { earlier: earlier.map(str::to_owned), ..inputs };
         let choice = choose(&inputs, patience);
         if lacks_route(&choice) && (!is_left || start.elapsed() >= SET_UP) {
             cards::set_up_unavailable(net).await?;
@@ -90,11 +94,15 @@ pub(super) async fn planned(
 fn lacks_route(choice: &Result<Choice, BridgeError>) -> bool {
     match choice {
         Ok(Choice::Wait(awaited)) => match awaited {
-            Awaited::DefaultRoute | Awaited::DefaultRouteOf(_) => true,
+            Awaited::DefaultRoute
+            | Awaited::DefaultRouteOf(_)
+            | Awaited::DefaultRouteOfEarlier(_) => true,
             Awaited::Link { .. } => false,
         },
         Ok(Choice::Decided(_)) => false,
-        Err(error) => matches!(error, BridgeError::NoDefaultRoute),
+        Err(error) => {
+            matches!(error, BridgeError::NoDefaultRoute | BridgeError::NoRouteOfEarlier { .. })
+        }
     }
 }
 

@@ -22,8 +22,8 @@ use crate::{
     document::identity,
     durable::pins::Pins,
     model::{
-        Active, Before, Checkpoint, Gateway, Link, LinkRef, ProbeResult, Profile, Route, Uplinks,
-        Wants, WayBack,
+        Active, Before, Checkpoint, Gateway, Lead, Link, LinkRef, ProbeResult, Profile, Route,
+        Uplinks, Wants, WayBack,
     },
     paths::Paths,
     probe::{self, Probe},
@@ -70,9 +70,10 @@ impl<'a> RealNetwork<'a> {
     pub(crate) async fn plan_bridge(
         &self,
         settings: &Settings,
+        earlier: Option<&str>,
         say: &dyn Fn(&str, Duration),
     ) -> Result<BridgePlan, NetworkError> {
-        planning::planned(&self.clients, settings, say).await
+        planning::planned(&self.clients, settings, earlier, say).await
     }
 
     /// The state of a document in force, with the names that its cards have by now.
@@ -247,6 +248,7 @@ impl Network for RealNetwork<'_> {
             leased_ipv6,
             routers: routes.iter().filter(|r| r.is_advertised).map(gateway).collect(),
             gateways: routes.iter().map(gateway).collect(),
+            leads: Lead::of(&routes),
             active,
             activated,
             mtus,

@@ -11,7 +11,7 @@ use crate::{
         netlink::{Events, KeptAddress},
         ovsdb::Ovsdb,
     },
-    model::{Active, Before, Gateway, Link, Mac},
+    model::{Active, Before, Family, Gateway, Lead, Link, Mac, Route},
 };
 
 /// The subject of a roll back's proof.
@@ -169,14 +169,15 @@ async fn activate(net: &Clients<'_>, profiles: &[&Active]) {
 /// NetworkManager counts as idle after this time without a signal.
 const QUIET: Duration = Duration::from_millis(500);
 
-/// Waits until the earlier addresses, gateways and MTUs are back, and NetworkManager is done with the
+/// Waits until the earlier addresses, gateways, preferred default routes and MTUs are back, and NetworkManager is done with the
 /// earlier profiles. At `bound` the former decide, and the profiles too where NetworkManager refused to roll a device back. What a
 /// card had that is gone by then no roll back returns; where it was the way out, its gateway is silent.
 ///
 /// NetworkManager activates its profiles by itself first: an additional activation would make it
 /// start over. Once it is idle, profiles still down are activated: a profile may have failed with
 /// an interface of the undone document below it ("dependency-failed"), or may lack autoconnect. MTUs
-/// are set by netlink: to a NetworkManager started meanwhile, the undone document's are the cards' own.
+/// are set by netlink: to a NetworkManager started meanwhile, the undone document's are the cards' own. It also numbers the metrics
+/// of its default routes in the order of the activations: they are set on the devices.
 pub(super) async fn restored(
     net: &Clients<'_>,
     &Proof { before, foreign, is_refused }: &Proof<'_>,
@@ -188,6 +189,7 @@ pub(super) async fn restored(
     // Activate inactive profiles once, even if the proof is already complete.
     let mut has_activated = false;
     let mut tried = Vec::new();
+    let mut led = Vec::new();
     loop {
         if let Err(error) = foreign::put_back(net, foreign).await {
             tracing::debug!("{error}");
@@ -241,6 +243,7 @@ pub(super) async fn restored(
             activate(net, &inactive).await;
         } else if is_quiet {
             set_mtus(net, before).await?;
+            set_leads(net, before, &mut led).await?;
         }
     }
 }
@@ -254,6 +257,40 @@ async fn set_mtus(net: &Clients<'_>, before: &Before) -> Result<(), NetworkError
         }
     }
     Ok(())
+}
+
+/// Gives the earlier preferred default routes their place again, each once. A refusal is told; the proof decides.
+async fn set_leads(
+    net: &Clients<'_>,
+    before: &Before,
+    tried: &mut Vec<Lead>,
+) -> Result<(), NetworkError> {
+    for lead in leading(before, &net.netlink.default_routes().await?) {
+        if tried.contains(&lead) {
+            continue;
+        }
+        let Lead { family, link, metric } = &lead;
+        tracing::warn!(
+            "another link than {link} has the preferred {family} default route; giving that of {link} the metric {metric}"
+        );
+        if let Err(error) = net.bus.set_metric(link, *family, *metric).await {
+            tracing::warn!("{}", chain(&error));
+        }
+        tried.push(lead);
+    }
+    Ok(())
+}
+
+/// The lost preferred default routes that are still there, with metrics by which they lead: their own, if that is enough.
+fn leading(before: &Before, routes: &[Route]) -> Vec<Lead> {
+    let of = |lead: &Lead| {
+        let mut others = routes.iter().filter(|it| it.family == lead.family);
+        let is_there = others.clone().any(|it| it.link == lead.link);
+        let lowest = others.by_ref().filter(|it| it.link != lead.link).map(|it| it.metric).min()?;
+        let metric = lead.metric.min(lowest.checked_sub(1)?);
+        (is_there && metric > 0).then(|| Lead { metric, ..lead.clone() })
+    };
+    before.lost_leads(routes).into_iter().filter_map(of).collect()
 }
 
 /// Sets the earlier MAC addresses, each link's once: NetworkManager makes a bond or an internal interface of Open vSwitch
@@ -299,8 +336,18 @@ async fn lost(net: &Clients<'_>, before: &Before) -> Result<Vec<Lost>, NetworkEr
         .iter()
         .filter(|b| !addresses.iter().any(|a| a.on == **b && a.is_settled(&links)))
         .map(|it| Lost { link: Some(it.link.clone()), what: it.to_string() });
+    // A DHCP server names the gateway that it has now.
+    let is_leased = |gateway: &Gateway| {
+        gateway.ip.is_ipv4() && gateway.link.as_ref().is_some_and(|it| before.leased.contains(it))
+    };
+    let leads_out = |gateway: &Gateway| {
+        let is_its =
+            |it: &Route| it.family == Family::Ipv4 && Some(&it.link) == gateway.link.as_ref();
+        routes.iter().any(is_its)
+    };
     let is_back = |gateway: &Gateway| match before.routers.contains(gateway) {
         true => gateway.is_back_by_any(&routes),
+        false if is_leased(gateway) => leads_out(gateway),
         false => routes.iter().any(|route| gateway.is_of(route)),
     };
     let gateways = before.gateways.iter().filter(|gateway| !is_back(gateway));
@@ -320,7 +367,11 @@ async fn lost(net: &Clients<'_>, before: &Before) -> Result<Vec<Lost>, NetworkEr
         link: Some(link.name.clone()),
         what: format!("the MTU {mtu} of {}", link.name),
     });
-    Ok(lost.chain(gateways).chain(leases).chain(mtus).collect())
+    let leads = before.lost_leads(&routes).into_iter().map(|lead| Lost {
+        link: Some(lead.link.clone()),
+        what: format!("the preferred {} default route by {}", lead.family, lead.link),
+    });
+    Ok(lost.chain(gateways).chain(leases).chain(mtus).chain(leads).collect())
 }
 
 /// Profiles that were up and are not active; any may be where NetworkManager tells none.

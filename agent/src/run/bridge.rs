@@ -12,6 +12,7 @@ use super::{
     signals::stoppable,
 };
 use crate::{
+    bridge::{error::BridgeError, plan::BridgePlan},
     client::dbus::start_unit,
     document,
     durable::record::Record,
@@ -19,7 +20,7 @@ use crate::{
     network::NetworkError,
     paths::Paths,
     status::{Bridge, StatusFile, Success, phase::Phase},
-    transaction::{BridgeChange, Change},
+    transaction::{BridgeChange, Change, memory},
 };
 
 /// Tries once. `cut_off`: so many attempts in a row that it is given up.
@@ -122,8 +123,13 @@ async fn make(run: &Run<'_>, replaces_document: bool) -> Result<Success, Error> 
     let network = run.connect().await?;
     let say = |text: &str, bound| run.progress.say(text, bound);
     let start = run.progress.enter(Phase::SelectUplink, run.settings.wait.uplink.get());
-    let planned = stoppable(&run.stop, network.plan_bridge(&run.settings, &say)).await;
+    let bound = run.settings.wait.answer.get();
+    let earlier =
+        memory::update(run.paths, |it| it.uplink(memory::now(), bound).map(str::to_owned));
+    let planned = network.plan_bridge(&run.settings, earlier.as_deref(), &say);
+    let planned = stoppable(&run.stop, planned).await;
     run.progress.leave(Phase::SelectUplink, start, planned.is_ok());
+    remember_uplink(run.paths, &planned);
     let plan = planned?;
     // Open vSwitch is up by now, if it was not.
     peers::stand_in(run.paths).await;
@@ -146,6 +152,20 @@ async fn make(run: &Run<'_>, replaces_document: bool) -> Result<Success, Error> 
     let change = BridgeChange { plan: &plan, replaces_document };
     run.transact(&network, &Change::Bridge(change)).await?;
     Ok(Success::Committed)
+}
+
+/// Remembers the uplink that a default route has chosen, for the next attempts of this boot alone: a file would make a wrong choice
+/// one for good, as where the right card comes late.
+fn remember_uplink(paths: &Paths, planned: &Result<BridgePlan, Error>) {
+    match planned {
+        Ok(plan) if plan.uplink.reason.is_by_route() && plan.uplink.below.is_none() => {
+            memory::update(paths, |it| it.choose_uplink(&plan.uplink.link));
+        }
+        Err(Error::Network(NetworkError::Bridge(BridgeError::NoRouteOfEarlier { .. }))) => {
+            memory::update(paths, |it| it.miss_uplink(memory::now()));
+        }
+        Ok(_) | Err(_) => {}
+    }
 }
 
 #[cfg(test)]

@@ -27,10 +27,11 @@ use crate::{
         record_file::{self, Failed},
     },
     error::Error,
+    model::memory::Memory,
     paths::Paths,
     state::Parsed,
     status::{Fault, Success, phase::Phase},
-    transaction::{Change, DocumentChange, Failure, PhaseError},
+    transaction::{Change, DocumentChange, Failure, PhaseError, memory},
 };
 
 /// Tries once, and falls back after a failure. `cut_off`: so many attempts in a row that it is given up.
@@ -160,6 +161,7 @@ async fn transact(
 ) -> Result<(), Error> {
     if extent == Extent::Forgiving {
         record.forgive();
+        memory::update(run.paths, Memory::forget);
     }
     let most = run.settings.max_attempts;
     let given_up = record.given_up(run.paths, &document.digest, most);
@@ -179,20 +181,27 @@ async fn transact(
     Ok(result?)
 }
 
-/// Counts a failure of the document. A stop does not count: the machine is shutting down.
+/// Counts a failure of the document. A stop does not count: the machine is shutting down. Neither does what the old network does
+/// not answer either.
 fn note_failure(paths: &Paths, record: &Record, document: &Document, failure: &Failure) {
     let why = chain(failure);
     let (digest, source) = (&document.digest, &*document.path);
     let before = record.failures_of(digest);
     let outcome = match failure {
         Failure::Untouched { .. } | Failure::NotRecorded { .. } => return,
-        Failure::RolledBack { source, .. } if matches!(**source, PhaseError::Stopped) => None,
-        Failure::RolledBack { .. } => Some("rolled-back"),
-        Failure::RollBackFailed { .. } => Some("roll-back-failed"),
+        Failure::RolledBack { source, .. } if matches!(**source, PhaseError::Stopped) => {
+            Err("stopped")
+        }
+        // Nothing is concluded from it.
+        Failure::RolledBack { source, .. } if matches!(**source, PhaseError::Unproved(_)) => {
+            Err("rolled-back")
+        }
+        Failure::RolledBack { .. } => Ok("rolled-back"),
+        Failure::RollBackFailed { .. } => Ok("roll-back-failed"),
     };
     let noted = match outcome {
-        None => record_file::append(paths, digest, source, "stopped", Some(&why)),
-        Some(outcome) => {
+        Err(uncounted) => record_file::append(paths, digest, source, uncounted, Some(&why)),
+        Ok(outcome) => {
             let failed = Failed { before, outcome, error: &why, boot_id: boot_id(paths) };
             Record::failed(paths, digest, source, failed)
         }

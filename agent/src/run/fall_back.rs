@@ -20,7 +20,7 @@ use crate::{
     settings::Policy,
     state::Parsed,
     status::{Success, phase::Phase},
-    transaction::Probed,
+    transaction::{Probed, memory},
 };
 
 /// Falls back after `error`. The document may be in force by now all the same.
@@ -98,7 +98,10 @@ async fn answers(run: &Run<'_>, record: &Record) -> Result<Vec<ProbeResult>, Err
     let plan = probe::plan(settings, &gateways, &wants.name_servers, run.paths);
     let recorded = record.uplinks();
     let links = recorded.map(Uplinks::addressable).unwrap_or_default();
-    let asked = telling(&plan, &run.status.get().probes_before, settings.gateway, links);
+    let mut asked = telling(&plan, &run.status.get().probes_before, settings.gateway, links);
+    // What the network without the document does not give either says nothing of it: the gateway lets the boot go on.
+    let memory = memory::load(run.paths);
+    asked.retain(|probe| probe.is_of_a_gateway() || !memory.is_silent(&probe.name));
     let bound = run.settings.wait.link.get() + run.settings.timeout.probe.get();
     let deadline = Instant::now() + bound;
     let start = run.progress.enter(Phase::LastGood, bound);

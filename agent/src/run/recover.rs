@@ -16,7 +16,7 @@ use crate::{
     network::{Network as _, within},
     paths::Paths,
     status::{log::message_id, trial},
-    transaction::Probed,
+    transaction::{Probed, memory},
 };
 
 /// Recovery at the start of a run: NetworkManager may be running, and the checkpoint of the killed one may still be
@@ -61,14 +61,17 @@ async fn undo(run: &Run<'_>, journal: &Journal) -> Result<(), Error> {
             tracing::warn!("addresses of other programs may be lost: {}", chain(&error));
         }
     }
-    // A gateway that answered in an earlier boot is asked by what this run proves next.
-    let probes = if same_boot { journal.probes.clone() } else { Vec::new() };
+    // The network of an earlier boot, or one that did not come back twice, is asked for by what this run proves next.
+    let is_awaited = same_boot && !memory::load(run.paths).is_lost_for_good();
+    let probes = if is_awaited { journal.probes.clone() } else { Vec::new() };
     let probed = Probed { before: probes, ..Probed::default() };
-    let before = journal.before.for_a_later_run(same_boot);
-    run.transaction(&network)
-        .roll_back(&before, &journal.bridges, &probed, same_boot)
-        .await
-        .map_err(|(phase, source)| Error::Recover { phase, source: Box::new(source) })?;
+    let before = journal.before.for_a_later_run(is_awaited);
+    let transaction = run.transaction(&network);
+    let rolled = transaction.roll_back(&before, &journal.bridges, &probed, same_boot).await;
+    if let Err((phase, source)) = rolled {
+        memory::update(run.paths, |it| it.roll_back(&journal.before.leads, false));
+        return Err(Error::Recover { phase, source: Box::new(source) });
+    }
     say_recovered(run.paths, journal, "the old network is");
     Ok(())
 }

@@ -9,7 +9,7 @@ use nmgen::chain;
 use super::{
     AttemptKind, Caller, Extent,
     attempt::attempt,
-    decision::{Decision, ReleaseReason},
+    decision::{Decision, ReleaseReason, fault_of},
     late, pauses,
     signals::Signals,
 };
@@ -17,12 +17,13 @@ use crate::{
     client::{dbus::start_unit_out_of_turn, netlink::Netlink},
     document::changes::Inputs,
     error::{Error, Exit},
+    model::memory::Memory,
     network::connected::Connected,
     paths::Paths,
     probe::wire::{self, Asked},
     settings::Usable,
-    status::log,
-    transaction::stopped,
+    status::{Fault, log},
+    transaction::{memory, stopped},
 };
 
 /// The lengths of pauses, which double.
@@ -73,9 +74,26 @@ fn is_hopeless(error: &Error) -> bool {
     matches!(error, Error::GivenUp { .. }) || error.exit() == Exit::Input
 }
 
+/// Whether a given-up document was refused by an answer of the old network: such an answer may have been away for the moment of
+/// each attempt, so that the document is tried on, at the longest distance.
+fn has_refused(paths: &Paths, error: &Error) -> bool {
+    matches!(error, Error::GivenUp { .. }) && memory::load(paths).has_refused()
+}
+
+/// The time until an answer is given up that this boot had.
+fn patience(paths: &Paths) -> Duration {
+    let bound = Usable::load(paths).settings.wait.answer.get();
+    memory::load(paths).patience(memory::now(), bound).unwrap_or(Duration::MAX)
+}
+
+/// Whether the attempt has changed the network, and a roll back has returned it.
+fn is_undone(error: &Error) -> bool {
+    matches!(fault_of(error), Fault::RolledBack | Fault::RollBackFailed)
+}
+
 /// The pause in words.
-fn describe(error: &Error, pause: Duration) -> String {
-    let next = match is_hopeless(error) {
+fn describe(error: &Error, pause: Duration, is_refused: bool) -> String {
+    let next = match is_hopeless(error) && !is_refused {
         true => "the network is asked again",
         false => "the next attempt is",
     };
@@ -130,12 +148,19 @@ pub(crate) async fn repeat(
         }
         failures += 1;
         // The early network comes up beside the first attempt: it is no other one.
-        let known = if failures == 1 { connected_now().await } else { connected.clone() };
+        let now = connected_now().await;
+        let known = if failures == 1 { now.clone() } else { connected.clone() };
+        let connected = match (connected, now) {
+            (Some(before), Some(now)) if is_undone(&error) => Some(before.with_network_of(&now)),
+            (before, _) => before,
+        };
         if failures == 1 && log::is_service() {
             let_people_log_in().await;
         }
-        let bound = pace.pause(&error, failures);
-        pauses(paths, &error, &describe(&error, bound));
+        // What answered earlier in this boot refuses a document only for a time.
+        let is_refused = has_refused(paths, &error);
+        let bound = pace.pause(&error, failures).min(patience(paths).max(pace.first));
+        pauses(paths, &error, &describe(&error, bound, is_refused));
         let grown = async {
             let grown = std::pin::pin!(network_has_grown(connected, pace.hold(ended)));
             // The network's return does not wait for the account of the wire.
@@ -152,6 +177,7 @@ pub(crate) async fn repeat(
         }
         extent = match woken {
             PauseEnd::Asked => Extent::Forgiving,
+            PauseEnd::Time if is_refused => Extent::Grown,
             PauseEnd::Time if is_hopeless(&error) => Extent::ProofAlone,
             PauseEnd::Network if is_more_than(known).await => Extent::Grown,
             PauseEnd::Time | PauseEnd::Change | PauseEnd::Network | PauseEnd::Stopped => {
@@ -160,6 +186,7 @@ pub(crate) async fn repeat(
         };
         if matches!(woken, PauseEnd::Change | PauseEnd::Asked) {
             failures = 0;
+            memory::update(paths, Memory::forget);
         }
         // A link that flaps rarely ends pauses by its return as well as one that does so at once.
         ended = match woken {
@@ -253,6 +280,8 @@ async fn pause(
 }
 
 #[cfg(test)]
+mod histories;
+#[cfg(test)]
 mod tests {
     use super::*;
     use crate::document::digest::Digest;
@@ -287,7 +316,7 @@ mod tests {
         for error in [given_up, refused] {
             assert_eq!(DOCUMENT.pause(&error, 1).as_secs(), 300);
             assert!(
-                describe(&error, DOCUMENT.longest)
+                describe(&error, DOCUMENT.longest, false)
                     .starts_with("the network is asked again in 300 s, ")
             );
         }

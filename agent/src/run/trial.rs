@@ -180,6 +180,7 @@ fn reason(error: &Error) -> String {
         | PhaseError::State(_)
         | PhaseError::ServiceFile { .. }
         | PhaseError::Probes(_)
+        | PhaseError::Unproved(_)
         | PhaseError::Request(_)
         | PhaseError::RollBackSteps { .. } => format!("{phase}: {cause}"),
     }

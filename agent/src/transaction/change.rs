@@ -32,7 +32,7 @@ impl<N: Network> Transaction<'_, N> {
             Change::Bridge(change) => self.apply_bridge(prepared, change.plan).await?,
         }
         self.network.activate_above(before, wants).await;
-        let decisive = probe::decisive(plan, &probed.before, &leads(change, wants, before));
+        let decisive = probe::decisive(plan, &probed.best, &leads(change, wants, before));
         let bound = t.probe.get();
         self.phase(Phase::Probe, bound + GRACE, async {
             probed.after = self.network.probe(&decisive, bound).await;

@@ -31,6 +31,9 @@ pub(crate) enum PhaseError {
     ServiceFile { path: PathBuf, source: Box<PhaseError> },
     #[error("{}", failed_probes(.0))]
     Probes(Vec<ProbeResult>),
+    /// The old network does not give the answers either that it gave earlier in this boot: the change is not refused.
+    #[error("{}; the old network has no answer either, as it had earlier in this boot", failed_probes(.0))]
+    Unproved(Vec<ProbeResult>),
     #[error("no confirmation came within {seconds} s")]
     NotConfirmed { seconds: u32 },
     #[error("no confirmation can be awaited")]

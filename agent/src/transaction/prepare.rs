@@ -8,6 +8,7 @@ use super::{
     BridgeChange, DocumentChange, Probed, Transaction,
     bounds::{GRACE, LONG},
     failure::{PhaseError, Phased},
+    memory,
 };
 use crate::{
     durable::{
@@ -76,7 +77,9 @@ impl<N: Network> Transaction<'_, N> {
             reapply: !service_files.due.is_empty() || trial.is_some(),
         };
         let leftovers = async |before: &Before| self.network.leftovers(&wants, before).await;
-        let (mut before, leftovers) = self.look(&wants, &plan, way_back, leftovers, probed).await?;
+        let input = Some(document.digest.to_string());
+        let (mut before, leftovers) =
+            self.look(&wants, &plan, way_back, leftovers, (input.as_deref(), probed)).await?;
         wants.judge_dynamic(&before);
         // A roll back needs Open vSwitch for what this change touches alone.
         let going = previous.map(|it| desired.former_settings(it, &before.ovs_settings));
@@ -125,7 +128,8 @@ impl<N: Network> Transaction<'_, N> {
         let leftovers = async |before: &Before| Ok(Leftovers::of(&profiles.remove, before));
         let checkpoint_seconds = self.settings.timeout.checkpoint_seconds();
         let way_back = WayBack { checkpoint_seconds, reapply: false };
-        let (before, leftovers) = self.look(&wants, &plan, way_back, leftovers, probed).await?;
+        let (before, leftovers) =
+            self.look(&wants, &plan, way_back, leftovers, (None, probed)).await?;
         let (commit, fault) = self
             .journal(async {
                 let (before, probes) = (before.clone(), probed.before.clone());
@@ -161,14 +165,14 @@ impl<N: Network> Transaction<'_, N> {
         self.phase(Phase::Ready, LONG, self.network.captured(policy, &say)).await
     }
 
-    /// Takes the snapshot and probes the old network.
+    /// Takes the snapshot and probes the old network, for an input: a document's digest.
     async fn look(
         &self,
         wants: &Wants,
         plan: &[Probe],
         way_back: WayBack,
         leftovers: impl AsyncFnOnce(&Before) -> Result<Leftovers, NetworkError>,
-        probed: &mut Probed,
+        (input, probed): (Option<&str>, &mut Probed),
     ) -> Phased<(Before, Leftovers)> {
         let t = &self.settings.timeout;
         let mut asked = probe::baseline(plan);
@@ -182,9 +186,10 @@ impl<N: Network> Transaction<'_, N> {
         let baseline = self.phase(Phase::Baseline, t.baseline.get() + GRACE, async {
             Ok::<_, PhaseError>(self.network.probe(&asked, t.baseline.get()).await)
         });
-        let (looked, answers) = tokio::try_join!(snapshot, baseline)?;
+        let (mut looked, answers) = tokio::try_join!(snapshot, baseline)?;
         let taken = probe::taken(&self.settings.probe, &answers);
         probed.before = answers;
+        self.recall(input, &mut looked.0, probed);
         match taken {
             Some((found, true)) => Err((Phase::Baseline, PhaseError::Probes(vec![found]))),
             Some((found, false)) => {
@@ -194,6 +199,28 @@ impl<N: Network> Transaction<'_, N> {
                 Ok(looked)
             }
             None => Ok(looked),
+        }
+    }
+
+    /// Adds what this node had in this boot to the network of now, before anything is changed.
+    fn recall(&self, input: Option<&str>, before: &mut Before, probed: &mut Probed) {
+        probed.best.clone_from(&probed.before);
+        let (now, bound) = (memory::now(), self.settings.wait.answer.get());
+        self.remember(|memory| {
+            memory.begin(input);
+            memory.hear(&probed.before, now);
+            probed.unproved = memory.give_up(now, bound);
+            probed.best = memory.best(&probed.before);
+            before.leads = memory.leads(std::mem::take(&mut before.leads));
+        });
+        for name in &probed.unproved {
+            let warning = format!(
+                "probe {name} answered earlier in this boot, and the network without this change has had no answer for {:.0} s: it \
+                 is not asked for any more",
+                bound.as_secs_f64()
+            );
+            tracing::warn!("{warning}");
+            probed.warnings.push(warning);
         }
     }
 

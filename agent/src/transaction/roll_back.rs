@@ -4,6 +4,8 @@ use super::{
     Probed, Transaction,
     bounds::GRACE,
     failure::{Failure, PhaseError, Phased},
+    memory,
+    prepare::Prepared,
 };
 use nmgen::chain;
 
@@ -11,7 +13,7 @@ use crate::{
     durable::journal,
     model::{Before, ProbeResult},
     network::{Network, Undone, within},
-    probe,
+    probe::{self, Probe},
     status::phase::Phase,
 };
 
@@ -19,20 +21,52 @@ impl<N: Network> Transaction<'_, N> {
     /// Undoes an open transaction, keeping the error that caused it.
     pub(super) async fn undo(
         &self,
-        before: &Before,
-        bridges: &[String],
+        prepared: &Prepared,
         probed: &Probed,
         phase: Phase,
         source: PhaseError,
     ) -> Result<(), Failure> {
-        match self.roll_back(before, bridges, probed, true).await {
-            Ok(()) => Err(Failure::RolledBack { phase, source: Box::new(source) }),
+        let Prepared { before, plan, wants, .. } = prepared;
+        let rolled = self.roll_back(before, &wants.bridges, probed, true).await;
+        self.remember(|memory| memory.roll_back(&before.leads, rolled.is_ok()));
+        match rolled {
+            Ok(()) => {
+                let source = if let PhaseError::Probes(failed) = source {
+                    self.control(plan, failed).await
+                } else {
+                    source
+                };
+                Err(Failure::RolledBack { phase, source: Box::new(source) })
+            }
             Err((roll_back_phase, roll_back)) => Err(Failure::RollBackFailed {
                 phase,
                 source: Box::new(source),
                 roll_back_phase,
                 roll_back: Box::new(roll_back),
             }),
+        }
+    }
+
+    /// Asks the old network for the answers that the change has lost. Where it has none either, nothing is known of the change.
+    async fn control(&self, plan: &[Probe], failed: Vec<ProbeResult>) -> PhaseError {
+        let asked = probe::control(plan, &failed);
+        if !self.is_remembered || asked.is_empty() || *self.stop.borrow() {
+            return PhaseError::Probes(failed);
+        }
+        let bound = self.settings.timeout.baseline.get();
+        let answers = async { Ok::<_, PhaseError>(self.network.probe(&asked, bound).await) };
+        let Ok(answers) = self.unstoppable(Phase::Restored, bound + GRACE, answers).await else {
+            return PhaseError::Probes(failed);
+        };
+        let answering = || answers.iter().filter(|answer| answer.ok);
+        self.remember(|memory| {
+            memory.hear(&answers, memory::now());
+            memory.refuse(answering().map(|answer| answer.name.as_str()));
+        });
+        let is_silent = |it: &ProbeResult| answers.iter().any(|a| !a.ok && a.name == it.name);
+        match failed.iter().all(is_silent) {
+            true => PhaseError::Unproved(failed),
+            false => PhaseError::Probes(failed),
         }
     }
 

@@ -302,6 +302,8 @@ struct Bench {
     /// The document is on trial.
     trial: Option<TrialFile>,
     settings: Settings,
+    /// The change is judged by what this node had in this boot.
+    is_remembered: bool,
 }
 
 impl Bench {
@@ -322,6 +324,7 @@ impl Bench {
             replaces_document: false,
             trial: None,
             settings: Settings::default(),
+            is_remembered: true,
         })
     }
 
@@ -355,6 +358,7 @@ impl Bench {
             settings: &self.settings,
             progress: &progress,
             stop,
+            is_remembered: self.is_remembered,
         };
         *network.profile.borrow_mut() = self.profile_path();
         let document = self.document();
@@ -633,5 +637,6 @@ async fn service_files_go_before_the_document_in_one_transaction() -> Tested {
 }
 
 mod automatic;
+mod memory;
 mod steps;
 mod trial;

@@ -197,3 +197,30 @@ fn br_ex_itself_stands_for_the_uplink_below() {
     of_address.files.primary_ip = text("192.0.2.20");
     assert!(chosen(&of_address).starts_with("eno1: br-ex has the node IP 192.0.2.20"));
 }
+
+#[test]
+fn the_uplink_of_an_earlier_attempt_stays_while_it_has_a_route_or_asks_for_one() {
+    // Numbered anew: eno2 leads.
+    let mut node = cards(&[TWO, ("eno1", "192.0.2.254", 102)]);
+    assert!(chosen(&node).starts_with("eno2: "), "{}", chosen(&node));
+    node.earlier = text("eno1");
+    let kept =
+        "eno1: it had the first default route at an earlier attempt, and has one via 192.0.2.254";
+    assert_eq!(chosen(&node), kept);
+    // The uplink before this boot has come by now.
+    node.files.hint = text("eno2");
+    assert!(chosen(&node).starts_with("eno2: "), "{}", chosen(&node));
+    node.files.hint = None;
+    // Its lease is away.
+    node.default_routes.retain(|route| route.link != "eno1");
+    let waits = "waits for a default route of eno1, the uplink of an earlier attempt";
+    assert_eq!(chosen(&node), waits);
+    let lacks = choose(&node, Patience::Over);
+    assert_eq!(lacks, Err(BridgeError::NoRouteOfEarlier { link: "eno1".to_owned() }));
+    // It asks for none, or is gone.
+    let mut fixed = node.clone();
+    fixed.active.retain(|active| active.device != "eno1");
+    assert!(chosen(&fixed).starts_with("eno2: "), "{}", chosen(&fixed));
+    node.links.retain(|link| link.name != "eno1");
+    assert!(chosen(&node).starts_with("eno2: "), "{}", chosen(&node));
+}

@@ -3,13 +3,13 @@
 use std::collections::HashMap;
 
 use futures_util::StreamExt as _;
-use zbus::zvariant::OwnedObjectPath;
+use zbus::zvariant::{OwnedObjectPath, OwnedValue};
 
 use super::{
     active::ACTIVATED,
     bus::{Bus, BusError, call, path_of, unless_gone},
 };
-use crate::model::Active;
+use crate::model::{Active, Family};
 
 /// `NM_ACTIVE_CONNECTION_STATE_DEACTIVATING` and `…_DEACTIVATED`.
 const DOWN: [u32; 2] = [3, 4];
@@ -38,6 +38,27 @@ impl Bus {
         // No settings and version 0: apply the profile's settings, independent of the device's
         // current ones.
         let reapplied = self.device_proxy(&device).await?.reapply(HashMap::new(), 0, 0).await;
+        reapplied.map_err(call("to reapply a profile"))
+    }
+
+    /// Gives the default routes of a family this metric on the device alone: no saved profile changes. Succeeds without a device.
+    pub(crate) async fn set_metric(
+        &self,
+        device: &str,
+        family: Family,
+        metric: u32,
+    ) -> Result<(), BusError> {
+        let Some(device) = self.device(device).await? else { return Ok(()) };
+        let device = self.device_proxy(&device).await?;
+        let applied = device.get_applied_connection(0).await;
+        let (mut settings, version) = applied.map_err(call("an applied profile"))?;
+        let section = match family {
+            Family::Ipv4 => "ipv4",
+            Family::Ipv6 => "ipv6",
+        };
+        let metric = OwnedValue::from(i64::from(metric));
+        settings.entry(section.to_owned()).or_default().insert("route-metric".to_owned(), metric);
+        let reapplied = device.reapply(settings, version, 0).await;
         reapplied.map_err(call("to reapply a profile"))
     }
 

@@ -1,0 +1,155 @@
+//! What the network had in this boot decides about the attempts that follow, and about roll backs.
+
+use tests::{
+    dayone::{
+        APISERVER, ATTEMPT, Document, HOST_FILE, MAC, SOON, USERSPACE, agent, automatic,
+        day_one_dhcp, kubelet_ran, mark, settle,
+    },
+    lab::{Case, Error, Fault, Inside, Lab, Nic, Node, Peer},
+};
+
+/// A storage card with a gateway of its own, which NetworkManager ranks behind eno1, since that is up first.
+const STORAGE: &str = "\
+[connection]
+id=eno2
+uuid=0b6ba3d2-3ae1-4b37-8d5e-3f3c0b2fd0e2
+type=ethernet
+interface-name=eno2
+
+[ipv4]
+method=manual
+address1=198.18.0.10/24,198.18.0.1
+
+[ipv6]
+method=disabled
+";
+
+const STORAGE_GATEWAY: [u8; 4] = [198, 18, 0, 1];
+
+fn two_cards(node: Node) -> Node {
+    let (path, text) = APISERVER;
+    node.nic(Nic::new("eno2", "52:54:00:00:00:02").segment("storage"))
+        .keyfile("eno1", &day_one_dhcp())
+        .keyfile("eno2", STORAGE)
+        .file(path, text, 0o644)
+}
+
+fn peer() -> Peer {
+    Peer::new().dhcp().address("storage", STORAGE_GATEWAY.into(), 24)
+}
+
+/// The peer answers for the API on both networks: a storage network leads nowhere.
+fn no_api_on_storage(case: &Case<'_>) -> Result<(), Error> {
+    let rules = "add table inet st; add chain inet st in { type filter hook input priority -5; }; \
+                 add rule inet st in iifname storage ip daddr 198.51.100.10 drop";
+    let nft = case.peer().command("nft").arg(rules).output();
+    let added = nft.is_ok_and(|output| output.status.success());
+    added.then_some(()).ok_or(Error::Output { program: "nft", problem: "no rule".into() })
+}
+
+/// A document in the field's shape with DHCP on br-ex, whose default route has this metric.
+fn dhcp(metric: &str) -> String {
+    let mut document = Document::new();
+    document.ip = format!(
+        "  ipv4:\n    enabled: true\n    dhcp: true\n{metric}  ipv6:\n    enabled: false\n"
+    );
+    document.rest.clear();
+    document.text()
+}
+
+/// The card, or the bridge, by which the API is reached.
+fn leads(inside: &Inside) -> Result<String, Error> {
+    let route = inside.sh("ip route get 198.51.100.10")?;
+    let mut words = route.split_whitespace();
+    Ok(words.find(|word| *word == "dev").and_then(|_| words.next()).unwrap_or_default().to_owned())
+}
+
+fn reaches_api(inside: &Inside) -> Result<bool, Error> {
+    let asks =
+        "timeout 5 bash -c '</dev/tcp/198.51.100.10/6443' 2>/dev/null && echo yes || echo no";
+    Ok(inside.sh(asks)?.contains("yes"))
+}
+
+/// The default route of an OVS interface has NetworkManager's metric 800, so that the storage card leads and the API is silent
+/// (NetworkManager, nm_device_get_route_metric_default). After the roll back NetworkManager numbers the cards' metrics anew.
+#[tests::case]
+fn a_document_that_was_refused_is_not_committed_while_the_api_is_away() -> Result<(), Error> {
+    let lab = Lab::open()?;
+    let node = two_cards(agent(Node::new("worker-0").nic(Nic::new("eno1", MAC))))
+        .file(HOST_FILE, &dhcp(""), 0o644)
+        .settings("max-attempts = 0\n[timeout]\nprobe = 3\nbaseline = 2\n");
+    lab.run(node, &peer(), |case| {
+        no_api_on_storage(case)?;
+        case.power_on()?;
+        let inside = case.inside()?;
+        let dayone = ["SYSLOG_IDENTIFIER=dayone"];
+        inside.wait_journal(&dayone, ATTEMPT, |it| it.message().contains("the next attempt is in 5 s"))?;
+        // The roll back has put the former leader right, in the running device alone.
+        assert_eq!(leads(&inside)?, "eno1");
+        assert!(reaches_api(&inside)?);
+        assert_eq!(inside.sh("grep -c route-metric /etc/NetworkManager/system-connections/* | grep -vc :0 || :")?.trim(), "0");
+        // The API is away for an attempt, and for one of a restarted agent.
+        case.peer_mut().fault(Fault::DropForwarded, true)?;
+        let inside = case.inside()?;
+        for _ in 0..2 {
+            let mark = mark(&inside)?;
+            inside.sh("systemctl restart --no-block dayone.service")?;
+            inside.wait_journal(&[mark.argument(), dayone[0]], ATTEMPT, |it| {
+                it.message().contains("the old network has no answer either")
+            })?;
+        }
+        case.peer_mut().fault(Fault::DropForwarded, false)?;
+        let inside = case.inside()?;
+        let status = inside.run(&["dayone", "apply"])?;
+        assert_eq!(status.status.code(), Some(3), "{status}");
+        assert_eq!(leads(&inside)?, "eno1");
+        assert!(reaches_api(&inside)? && !kubelet_ran(&inside)?);
+        // A document that keeps the API ends the refusal, and the pause.
+        inside.write(HOST_FILE, &dhcp("    auto-route-metric: 48\n"))?;
+        inside.wait_unit("kubelet.service", "active", ATTEMPT)?;
+        assert_eq!(leads(&inside)?, "br-ex");
+        assert!(reaches_api(&inside)?);
+        Ok(())
+    })
+}
+
+/// The API is silent while br-ex on eno1 is proved, and the hint is written with the commit.
+#[tests::case]
+fn a_second_attempt_at_the_automatic_bridge_takes_the_uplink_of_the_first() -> Result<(), Error> {
+    let lab = Lab::open()?;
+    let node = two_cards(automatic(Node::new("worker-0").nic(Nic::new("eno1", MAC))))
+        .file("/etc/dayone/dayone.toml", &format!("[timeout]\nprobe = 3\n{USERSPACE}"), 0o644)
+        .file(
+            "/etc/systemd/system/dayone-bridge.service.d/50-lab.conf",
+            "[Unit]\nConditionPathExists=/etc/lab-go\n",
+            0o644,
+        );
+    lab.run(node, &peer(), |case| {
+        no_api_on_storage(case)?;
+        case.boot()?;
+        let inside = case.inside()?;
+        settle(&inside)?;
+        assert_eq!(leads(&inside)?, "eno1");
+        inside.sh("touch /etc/lab-go; systemctl start --no-block dayone-bridge.service")?;
+        let dayone = ["SYSLOG_IDENTIFIER=dayone"];
+        inside
+            .wait_journal(&dayone, ATTEMPT, |it| it.message().contains("creating a checkpoint"))?;
+        case.peer_mut().fault(Fault::DropForwarded, true)?;
+        let inside = case.inside()?;
+        inside.wait_journal(&dayone, ATTEMPT, |it| it.message().contains("probe api failed"))?;
+        case.peer_mut().fault(Fault::DropForwarded, false)?;
+        let inside = case.inside()?;
+        inside.wait_unit("dayone-bridge.service", "active", ATTEMPT)?;
+        assert_eq!(
+            inside.sh("ovs-vsctl list-ports br-ex; cat /var/lib/ovnk/iface_default_hint; sync")?,
+            "eno1\neno1"
+        );
+        assert!(reaches_api(&inside)?);
+        assert_eq!(
+            inside.sh("test -e /run/dayone/memory.json && echo remembered")?.trim(),
+            "remembered"
+        );
+        inside.wait_sh("! test -s /run/dayone/lock", SOON)?;
+        Ok(())
+    })
+}
