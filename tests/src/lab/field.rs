@@ -185,3 +185,45 @@ impl Node {
         self.installed(&super::scripts().join("field").join(name), "/etc/systemd/system", disabled)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        fs,
+        path::{Path, PathBuf},
+    };
+
+    fn files(directory: &Path, found: &mut Vec<PathBuf>) {
+        for entry in directory.read_dir().into_iter().flatten().flatten() {
+            match entry.path() {
+                path if path.is_dir() => files(&path, found),
+                path => found.push(path),
+            }
+        }
+    }
+
+    /// A stand-in is a claim about the field: what enables a unit decides whether a boot starts it, and what it is ordered after.
+    #[test]
+    fn each_unit_names_its_source_and_is_enabled_as_in_the_field() {
+        let mut all = Vec::new();
+        files(&crate::lab::scripts().join("field"), &mut all);
+        all.retain(|path| path.components().any(|part| part.as_os_str() == "systemd"));
+        assert!(all.len() > 30, "{all:?}");
+        for path in &all {
+            let text = fs::read_to_string(path).unwrap_or_default();
+            let mut lines = text.lines();
+            let source = lines.next().unwrap_or_default();
+            assert!(source.starts_with("# Source: "), "{}", path.display());
+            if path.extension().is_some_and(|extension| extension == "conf") {
+                continue;
+            }
+            let state = lines.next().and_then(|line| line.strip_prefix("# In the field: "));
+            let state = state.unwrap_or_default();
+            let is_known = ["enabled", "disabled", "static"].iter().any(|it| state.starts_with(it));
+            assert!(is_known, "{}", path.display());
+            // What is enabled in the middle of a cluster's life has no [Install] here.
+            let is_enabled = state.starts_with("enabled") && !state.starts_with("enabled while");
+            assert_eq!(text.contains("\n[Install]\n"), is_enabled, "{}", path.display());
+        }
+    }
+}
