@@ -23,4 +23,6 @@ pub(crate) mod set_aside;
 mod sync_others;
 
 pub(crate) use self::boot::boot_id;
-pub(crate) use self::file::{FileError, read, read_json_or_set_aside, remove, write, write_json};
+pub(crate) use self::file::{
+    FileError, read, read_json_or_set_aside, remove, rename, sync_dir, write, write_json,
+};

@@ -6,8 +6,10 @@ mod document;
 mod existing;
 mod graph;
 mod installed;
+mod lifecycle_agent;
 mod no_document;
 mod peers;
+mod restarted;
 
 use tests::{
     dayone::MAC,

@@ -154,7 +154,7 @@ fn install_upgrade_remove(package: &Path, root: &Path) {
             "NetworkManager.service.wants/dayone-recover.service",
             "kubelet-dependencies.target.requires/dayone-wait.service",
             "kubelet.service.requires/dayone-wait.service",
-            "multi-user.target.wants/dayone-bridge.service",
+            "ovs-configuration.service.wants/dayone-bridge.service",
             "multi-user.target.wants/dayone-health.path",
             "multi-user.target.wants/dayone-pending.path",
             "multi-user.target.wants/dayone.service",
@@ -171,15 +171,43 @@ fn install_upgrade_remove(package: &Path, root: &Path) {
 
     // 0.2.0 lacks the units of the node's health, so an upgrade from it enables them. Later the choice stays.
     let later = of_version(package, "0.3.1");
-    for (version, are_enabled) in [("0.2.0", true), ("0.3.0", false)] {
-        dpkg(&["--install", of_version(package, version).to_str().unwrap()]);
+    let earlier = ["0.2.0", "0.3.0"].map(|version| of_version(package, version));
+    for (earlier, are_enabled) in earlier.iter().zip([true, false]) {
+        dpkg(&["--install", earlier.to_str().unwrap()]);
         let mut systemctl = Command::new("systemctl");
         systemctl.arg("--root").arg(root).arg("disable");
         run(systemctl.args(["dayone-health.path", "dayone-health.timer"]));
         dpkg(&["--install", later.to_str().unwrap()]);
         let links = enabled(root).into_iter().filter(|link| link.contains("dayone-health")).count();
-        assert_eq!(links, if are_enabled { 2 } else { 0 }, "{version}");
+        assert_eq!(links, if are_enabled { 2 } else { 0 }, "{}", earlier.display());
     }
+
+    // 0.2.0 has the bridge's unit started with the machine: the link is exchanged where it is there, and made nowhere else.
+    let (old, new) = (
+        "multi-user.target.wants/dayone-bridge.service",
+        "ovs-configuration.service.wants/dayone-bridge.service",
+    );
+    for is_there in [true, false] {
+        dpkg(&["--install", earlier[0].to_str().unwrap()]);
+        let mut systemctl = Command::new("systemctl");
+        run(systemctl.arg("--root").arg(root).args(["disable", "dayone-bridge.service"]));
+        if is_there {
+            let link = root.join("etc/systemd/system").join(old);
+            symlink("/usr/lib/systemd/system/dayone-bridge.service", link).unwrap();
+        }
+        dpkg(&["--install", later.to_str().unwrap()]);
+        let links = enabled(root);
+        assert_eq!([old, new].map(|it| links.contains(it)), [false, is_there], "{links:?}");
+    }
+    // `disable` removes both.
+    let link = root.join("etc/systemd/system").join(old);
+    symlink("/usr/lib/systemd/system/dayone-bridge.service", link).unwrap();
+    let mut systemctl = Command::new("systemctl");
+    run(systemctl.arg("--root").arg(root).args(["enable", "dayone-bridge.service"]));
+    let mut systemctl = Command::new("systemctl");
+    run(systemctl.arg("--root").arg(root).args(["disable", "dayone-bridge.service"]));
+    let links = enabled(root);
+    assert!(!links.iter().any(|it| it.contains("dayone-bridge")), "{links:?}");
 
     // No link keeps kubelet waiting, and dpkg forgets the package: the next installation is a first one.
     dpkg(&["--remove", "dayone"]);
@@ -196,7 +224,7 @@ fn install_upgrade_remove(package: &Path, root: &Path) {
     symlink("/dev/null", &masked).unwrap();
     dpkg(&install);
     let mut others = all;
-    others.remove("multi-user.target.wants/dayone-bridge.service");
+    others.remove("ovs-configuration.service.wants/dayone-bridge.service");
     others.insert("dayone-bridge.service".to_owned());
     assert_eq!(enabled(root), others);
     let status = fs::read_to_string(root.join("var/lib/dpkg/status")).unwrap();
@@ -263,6 +291,9 @@ fn rpm_packages_have_everything() {
                 let preset = format!("systemctl --no-reload preset {unit} || :\n");
                 assert!(upgrade.contains(&preset), "{upgrade}");
             }
+            let exchange = "    if [ -L /etc/systemd/system/multi-user.target.wants/dayone-bridge.service ]; then\n        \
+                systemctl --no-reload reenable dayone-bridge.service || :\n    fi\n";
+            assert!(upgrade.contains(exchange), "{upgrade}");
             // No unit is stopped that another one requires, since kubelet would stop too.
             let removal = query(&package, "%{preun}");
             let disable = format!("systemctl --no-reload disable {}\n", units.join(" "));

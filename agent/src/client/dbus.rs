@@ -24,7 +24,7 @@ pub(crate) use self::{
     bus::{Bus, BusError},
     hung::Waiting,
     settings::to_dbus,
-    systemd::{bring_forward, start_unit, start_unit_out_of_turn},
+    systemd::{arguments, bring_forward, has_job, start_unit, start_unit_out_of_turn, was_started},
 };
 use crate::model::Checkpoint;
 

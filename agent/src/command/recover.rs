@@ -18,6 +18,7 @@ use crate::{
     run::{
         marks,
         recover::{OpenTransaction, note, open_journal, say_recovered},
+        units,
     },
     status::log,
 };
@@ -31,6 +32,15 @@ const TURN: Duration = Duration::from_secs(20);
 pub(crate) async fn recover(paths: &Paths) -> Result<(), Error> {
     if log::is_service() {
         marks::hold_at_boot(paths);
+        match units::move_link_of_0_2(paths) {
+            Ok(true) => tracing::info!(
+                "dayone-bridge.service starts with ovs-configuration.service from the next boot on"
+            ),
+            Ok(false) => {}
+            Err(error) => {
+                tracing::warn!("the link of dayone-bridge.service stays: {}", chain(&error));
+            }
+        }
     }
     // Early in boot there is no other run; a manual call may meet one.
     let say = |text: &str| tracing::warn!("{text}");

@@ -28,8 +28,12 @@ pub(crate) async fn attempt(
     extent: Extent,
     caller: Caller,
 ) -> Result<Decision, Error> {
-    if kind == AttemptKind::Bridge && !peers::is_ovn_kubernetes(paths) {
+    if kind == AttemptKind::Bridge && !peers::is_ovn_kubernetes(paths).await {
         no_bridge("the cluster's network is not OVN-Kubernetes: br-ex is not needed");
+        return Ok(Release(ReleaseReason::BridgeOfOthers));
+    }
+    if (kind, caller) == (AttemptKind::Bridge, Caller::Service) && bridge::is_late(paths).await {
+        no_bridge("the network of this boot is decided: `dayone bridge` makes br-ex by hand");
         return Ok(Release(ReleaseReason::BridgeOfOthers));
     }
     let run = Run::begin(paths, kind.command(), stop).await?;
@@ -119,6 +123,9 @@ async fn publish(run: &Run<'_>, decision: Decision) {
     use ReleaseReason::{BridgeOfDocument, InForce, LastGood, Unrecorded};
     if let Release(InForce | Unrecorded | LastGood | BridgeOfDocument) = decision {
         peers::stand_in(run.paths).await;
+    }
+    if matches!(decision, Release(_)) {
+        peers::record_address_for_corosync(run.paths).await;
     }
     run.publish(decision);
 }

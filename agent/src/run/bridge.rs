@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     bridge::{error::BridgeError, plan::BridgePlan},
-    client::dbus::start_unit,
+    client::dbus::{BusError, has_job, start_unit, was_started},
     document,
     durable::record::Record,
     error::Error,
@@ -55,6 +55,23 @@ pub(super) async fn attempt(run: &Run<'_>, cut_off: Option<u32>) -> Result<Attem
     Ok(AttemptEnd::Failed { error, fallback })
 }
 
+/// Returns whether the service was started by a kubelet that starts once more, and not by somebody's `systemctl start`: configure-ovs's
+/// unit, which wants it, waits for its end. Where kubelet has run, or the boot is decided, br-ex stays what it is until the next boot.
+pub(super) async fn is_late(paths: &Paths) -> bool {
+    if !paths.is_system() {
+        return false;
+    }
+    let known = |answer: Result<bool, BusError>, otherwise| {
+        answer.unwrap_or_else(|error| {
+            tracing::warn!("{}", chain(&error));
+            otherwise
+        })
+    };
+    let is_over =
+        marks::is_bridge_decided(paths) || known(was_started(marks::KUBELET).await, false);
+    is_over && known(has_job(peers::CONFIGURE_OVS).await, true)
+}
+
 /// Leaves br-ex to configure-ovs.sh: the agent has ended in each attempt, and would for ever.
 async fn leave_alone(run: &Run<'_>, count: u32) -> AttemptEnd {
     run.status.update(|s| s.bridge = Some(Bridge::default()));
@@ -72,7 +89,7 @@ async fn leave_alone(run: &Run<'_>, count: u32) -> AttemptEnd {
 pub(super) async fn start_configure_ovs(run: &Run<'_>) {
     run.publish(Decision::Hold(HoldReason::GivesBridgeUp));
     if run.paths.is_system()
-        && let Err(error) = start_unit("ovs-configuration.service").await
+        && let Err(error) = start_unit(peers::CONFIGURE_OVS).await
     {
         run.warn(&format!("configure-ovs is not started: {}", chain(&error)));
     }

@@ -115,7 +115,7 @@ pub(crate) fn is_agent_enabled(paths: &Paths) -> bool {
 }
 
 const AGENT: &str = "dayone.service";
-const KUBELET: &str = "kubelet.service";
+pub(super) const KUBELET: &str = "kubelet.service";
 
 /// Whether the boot waits for the network.
 pub(crate) fn is_undecided(paths: &Paths) -> bool {
@@ -155,6 +155,13 @@ fn set_cut_off(paths: &Paths, counts: &CutOff) {
         true => clear(&paths.cut_off()),
         false => set_to(&paths.cut_off(), &serde_json::json!(counts).to_string()),
     }
+}
+
+/// Whether this boot has a br-ex for good: that of a document, or of dayone-bridge.service. A document that was removed leaves it to
+/// that service.
+pub(super) fn is_bridge_decided(paths: &Paths) -> bool {
+    let is_documents = paths.in_force().exists() && paths.chosen().exists();
+    !is_boot_held(paths) && (is_documents || paths.owns_bridge().exists())
 }
 
 /// Whether a unit waits for a mark to go.
@@ -235,7 +242,7 @@ mod tests {
             ("multi-user.target.wants/dayone.service", true),
             ("kubelet.service.requires/dayone-wait.service", false),
             ("NetworkManager.service.wants/dayone-recover.service", false),
-            ("multi-user.target.wants/dayone-bridge.service", false),
+            ("ovs-configuration.service.wants/dayone-bridge.service", false),
             ("dayone.service.d/dayone.service", false),
         ] {
             for place in 0..Paths::new(Path::new("/")).unit_directories().len() {
@@ -341,6 +348,39 @@ mod tests {
             assert_eq!(marks.map(|mark| mark.exists()), expected, "{decision:?}");
         }
         Ok(())
+    }
+
+    #[test]
+    fn br_ex_is_decided_by_a_document_or_by_the_service_for_the_rest_of_the_boot() {
+        for (decisions, expected) in [
+            (&[][..], false),
+            (&[Hold(HoldReason::Document)], false),
+            (&[Hold(HoldReason::Document), Release(ReleaseReason::NoDocument)], false),
+            (&[Hold(HoldReason::Chosen), Release(ReleaseReason::InForce)], true),
+            (&[Hold(HoldReason::Chosen), Release(ReleaseReason::LastGood)], true),
+            (&[Hold(HoldReason::Chosen), Release(ReleaseReason::OnFailure)], false),
+            // The automatic bridge takes its place.
+            (&[Hold(HoldReason::Chosen), Release(ReleaseReason::Removed)], false),
+            (&[Hold(HoldReason::Bridge), Hold(HoldReason::Failed)], false),
+            (&[Hold(HoldReason::Bridge), Release(ReleaseReason::Bridge)], true),
+            // A stop in a pause, and a repair by `dayone bridge`.
+            (
+                &[
+                    Hold(HoldReason::Bridge),
+                    Hold(HoldReason::Failed),
+                    Release(ReleaseReason::Bridge),
+                ],
+                true,
+            ),
+            (&[Hold(HoldReason::Bridge), Release(ReleaseReason::BridgeOfOthers)], false),
+        ] {
+            let root = tempfile::tempdir().expect("a directory");
+            let paths = Paths::new(root.path());
+            for decision in decisions {
+                publish(&paths, *decision, None);
+            }
+            assert_eq!(is_bridge_decided(&paths), expected, "{decisions:?}");
+        }
     }
 
     /// The page that a newcomer reads first has the table of the code.

@@ -6,7 +6,10 @@ use nmgen::chain;
 
 use super::{marks, units};
 use crate::{
-    client::ovsdb::{Ovsdb, OvsdbError},
+    client::{
+        dbus::{BusError, arguments, has_job, start_unit},
+        ovsdb::{Ovsdb, OvsdbError},
+    },
     durable::{self, FileError},
     paths::Paths,
 };
@@ -57,10 +60,47 @@ fn remove_mtu_migration(paths: &Paths) -> Result<(), FileError> {
     durable::remove(&remains)
 }
 
-/// Whether the cluster's network is OVN-Kubernetes: the machine-config-operator enables
-/// ovs-configuration.service only then.
-pub(super) fn is_ovn_kubernetes(paths: &Paths) -> bool {
-    units::is_enabled(paths, "ovs-configuration.service")
+/// Records the node's address.
+const NODE_IP: &str = "nodeip-configuration.service";
+
+/// Has the node's address recorded for corosync. With two nodes and fencing pacemaker starts kubelet, which nodeip-configuration.service
+/// comes with, after corosync; corosync requires network-online.target, and that waits, where a document was applied, for the record.
+pub(super) async fn record_address_for_corosync(paths: &Paths) {
+    if !paths.is_system() || !paths.applied().exists() || !units::is_enabled(paths, NODE_IP) {
+        return;
+    }
+    let start = async {
+        if has_job("corosync.service").await? && !has_job(NODE_IP).await? {
+            start_unit(NODE_IP).await?;
+        }
+        Ok::<(), BusError>(())
+    };
+    if let Err(error) = start.await {
+        tracing::warn!("corosync may wait for the node's address: {}", chain(&error));
+    }
+}
+
+/// configure-ovs's unit, which wants dayone-bridge.service.
+pub(super) const CONFIGURE_OVS: &str = "ovs-configuration.service";
+/// The other network for which the machine-config-operator enables that unit, from 4.16 to 4.21: its script has the cluster's network as
+/// its argument, and removes a br-ex for this one.
+const OPENSHIFT_SDN: &str = "OpenShiftSDN";
+
+/// Whether the cluster's network is OVN-Kubernetes, which needs br-ex.
+pub(super) async fn is_ovn_kubernetes(paths: &Paths) -> bool {
+    if !units::is_enabled(paths, CONFIGURE_OVS) {
+        return false;
+    }
+    if !paths.is_system() {
+        return true;
+    }
+    match arguments(CONFIGURE_OVS).await {
+        Ok(commands) => !commands.iter().flatten().any(|argument| argument == OPENSHIFT_SDN),
+        Err(error) => {
+            tracing::warn!("the cluster's network counts as OVN-Kubernetes: {}", chain(&error));
+            true
+        }
+    }
 }
 
 #[cfg(test)]

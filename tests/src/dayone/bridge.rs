@@ -28,7 +28,7 @@ pub fn with_bridge(node: Node) -> Node {
             .required_by(OVS_CONFIGURATION, "kubelet-dependencies.target"),
     };
     node.file("/etc/dayone/dayone.toml", USERSPACE, 0o644).link(
-        "/etc/systemd/system/multi-user.target.wants/dayone-bridge.service",
+        "/etc/systemd/system/ovs-configuration.service.wants/dayone-bridge.service",
         "/usr/lib/systemd/system/dayone-bridge.service",
     )
 }

@@ -22,6 +22,8 @@ pub(crate) enum BusError {
     Call { operation: &'static str, source: Box<zbus::Error> },
     #[error("the profile {profile} did not become active: {reason}")]
     NotActive { profile: String, reason: &'static str },
+    #[error("systemd does not say how {unit} is")]
+    Unit { unit: &'static str, source: Box<zbus::Error> },
     #[error("systemd does not start {unit}")]
     Start { unit: &'static str, source: Box<zbus::Error> },
     #[error("the restart of {unit} ended as {result}")]

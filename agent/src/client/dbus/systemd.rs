@@ -37,6 +37,21 @@ trait Unit {
     /// The unit's job, 0 without one.
     #[zbus(property)]
     fn job(&self) -> zbus::Result<(u32, zbus::zvariant::OwnedObjectPath)>;
+    /// Microseconds of `CLOCK_MONOTONIC` at the unit's last start; 0 before the first one of this boot.
+    #[zbus(property)]
+    fn inactive_exit_timestamp_monotonic(&self) -> zbus::Result<u64>;
+}
+
+/// A command of a unit: its program, its arguments with their first, and more, of its last run.
+type Command = (String, Vec<String>, bool, u64, u64, u64, u64, u32, i32, i32);
+
+#[zbus::proxy(
+    interface = "org.freedesktop.systemd1.Service",
+    default_service = "org.freedesktop.systemd1"
+)]
+trait Service {
+    #[zbus(property)]
+    fn exec_start(&self) -> zbus::Result<Vec<Command>>;
 }
 
 async fn systemd() -> Result<SystemdProxy<'static>, BusError> {
@@ -68,23 +83,53 @@ pub(crate) async fn start_unit_out_of_turn(unit: &'static str) -> Result<(), Bus
 /// Starts a unit out of its turn if it waits for its turn; whether it did. A unit that nobody wants in this boot, or that has run,
 /// has no job, and stays as it is.
 pub(crate) async fn bring_forward(unit: &'static str) -> Result<bool, BusError> {
-    let start = |e| BusError::Start { unit, source: Box::new(e) };
+    let waits = has_job(unit).await?;
+    if waits {
+        start_unit_out_of_turn(unit).await?;
+    }
+    Ok(waits)
+}
+
+/// Returns whether a unit is about to start or to stop, or waits for its turn to.
+pub(crate) async fn has_job(unit: &'static str) -> Result<bool, BusError> {
+    let ask = |e| BusError::Unit { unit, source: Box::new(e) };
+    let Some(proxy) = loaded(unit).await? else { return Ok(false) };
+    let (job, _) = proxy.job().await.map_err(ask)?;
+    Ok(job != 0)
+}
+
+/// Returns whether a unit was started in this boot, whatever has become of it.
+pub(crate) async fn was_started(unit: &'static str) -> Result<bool, BusError> {
+    let ask = |e| BusError::Unit { unit, source: Box::new(e) };
+    let Some(proxy) = loaded(unit).await? else { return Ok(false) };
+    Ok(proxy.inactive_exit_timestamp_monotonic().await.map_err(ask)? != 0)
+}
+
+/// Returns the arguments of a service's commands, drop-ins included.
+pub(crate) async fn arguments(unit: &'static str) -> Result<Vec<Vec<String>>, BusError> {
+    let ask = |e| BusError::Unit { unit, source: Box::new(e) };
+    let Some(proxy) = loaded(unit).await? else { return Ok(Vec::new()) };
+    let path = proxy.inner().path().to_owned();
+    let builder = ServiceProxy::builder(proxy.inner().connection()).path(path).map_err(ask)?;
+    let builder = builder.cache_properties(zbus::proxy::CacheProperties::No);
+    let commands = builder.build().await.map_err(ask)?.exec_start().await.map_err(ask)?;
+    Ok(commands.into_iter().map(|command| command.1).collect())
+}
+
+/// The unit, unless systemd has no reason to know it.
+async fn loaded(unit: &'static str) -> Result<Option<UnitProxy<'static>>, BusError> {
+    let ask = |e| BusError::Unit { unit, source: Box::new(e) };
     let systemd = systemd().await?;
     let path = match systemd.get_unit(unit).await {
         Ok(path) => path,
         Err(zbus::Error::MethodError(name, _, _)) if name.as_str() == NO_SUCH_UNIT => {
-            return Ok(false);
+            return Ok(None);
         }
-        Err(error) => return Err(start(error)),
+        Err(error) => return Err(ask(error)),
     };
-    let connection = systemd.inner().connection();
-    let builder = UnitProxy::builder(connection).path(path).map_err(start)?;
+    let builder = UnitProxy::builder(systemd.inner().connection()).path(path).map_err(ask)?;
     let builder = builder.cache_properties(zbus::proxy::CacheProperties::No);
-    let (job, _) = builder.build().await.map_err(start)?.job().await.map_err(start)?;
-    if job != 0 {
-        systemd.start_unit(unit, "ignore-dependencies").await.map_err(start)?;
-    }
-    Ok(job != 0)
+    builder.build().await.map(Some).map_err(ask)
 }
 
 /// Has systemd restart a unit, and waits until it is up.

@@ -64,7 +64,12 @@ fn files(paths: &Paths) -> Vec<PathBuf> {
 fn directories(paths: &Paths) -> Vec<PathBuf> {
     let mut directories = vec![paths.documents(), paths.service_files(), paths.state_dir()];
     directories.extend(paths.profile_directories());
-    let wants = ["", "multi-user.target.wants", "NetworkManager.service.wants"];
+    let wants = [
+        "",
+        "multi-user.target.wants",
+        "NetworkManager.service.wants",
+        "ovs-configuration.service.wants",
+    ];
     directories.extend(wants.map(|it| paths.under("/etc/systemd/system").join(it)));
     directories.push(paths.under("/run/systemd/system"));
     directories
