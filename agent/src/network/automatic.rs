@@ -10,7 +10,7 @@ use tokio::time::Instant;
 use super::{
     NetworkError,
     clients::Clients,
-    wait::{Changes, wait_until},
+    wait::{Changes, wait_for, wait_until},
 };
 use crate::{
     bridge::{
@@ -27,7 +27,7 @@ use crate::{
     },
 };
 
-/// A port of a bond is brought up by its controller within this time.
+/// An activation is over within this time, and a port of a bond is brought up by its controller.
 const BY_CONTROLLER: Duration = Duration::from_secs(5);
 /// Maximum pause before a refused activation is tried again; any signal ends it.
 const AGAIN: Duration = Duration::from_secs(5);
@@ -116,9 +116,17 @@ async fn bring_up(
             return Ok(());
         }
         let one_try = deadline.min(Instant::now() + ONE_TRY);
-        let error = match tokio::time::timeout_at(one_try, net.bus.bring_up(&wanted)).await {
-            Ok(Ok(())) => return Ok(()),
-            Ok(Err(error)) => error,
+        let up = async {
+            tokio::select! {
+                up = net.bus.bring_up(&wanted) => Ok(up),
+                configured = configured(net, &wanted.uuid) => configured.map(Ok),
+            }
+        };
+        let error = match tokio::time::timeout_at(one_try, up).await {
+            Ok(done) => match done? {
+                Ok(()) => return Ok(()),
+                Err(error) => error,
+            },
             Err(_) => BusError::NotActive {
                 profile: activation.id.clone(),
                 reason: "NetworkManager is still activating it",
@@ -131,6 +139,19 @@ async fn bring_up(
             return Err(NetworkError::NotActive { id, source: Box::new(error) });
         }
     }
+}
+
+/// Returns when the kernel has all of a profile whose activation takes long: it waits for scripts of the dispatcher, which run for a
+/// minute and a half, one after the other. To activate it again, or to roll it back, would begin them again.
+async fn configured(net: &Clients<'_>, uuid: &String) -> Result<(), NetworkError> {
+    tokio::time::sleep(BY_CONTROLLER).await;
+    let mut changes = Changes::of_manager(&net.bus).await?;
+    wait_for(&mut changes, async || {
+        Ok(net.bus.activated().await?.contains(uuid).then_some(()))
+    })
+    .await?;
+    tracing::info!(profile = uuid, "it is up but for scripts of NetworkManager's dispatcher");
+    Ok(())
 }
 
 /// Whether the controller activates this port in time.

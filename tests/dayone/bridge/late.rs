@@ -153,3 +153,26 @@ fn two_default_routes_of_one_metric() -> Result<(), Error> {
         Ok(())
     })
 }
+
+/// A script of a site, which registers an address for long, begins again with each activation of the uplink: NetworkManager calls
+/// an activation over when the scripts of every device before it have ended.
+const SLOW: &str = "#!/bin/sh\n[ \"$1 $2\" != \"eno1 up\" ] || sleep 60\n";
+
+#[tests::case]
+fn a_slow_script_of_the_dispatcher_rolls_no_bridge_back() -> Result<(), Error> {
+    let lab = Lab::open()?;
+    let settings = HASTE.replace("[timeout]\n", "[timeout]\napply = 30\n") + USERSPACE;
+    let node = gated(automatic(Node::new("worker-0").nic(Nic::new("eno1", MAC))))
+        .keyfile("eno1", DAY_ONE)
+        .file("/etc/dayone/dayone.toml", &settings, 0o644)
+        .file("/etc/NetworkManager/dispatcher.d/50-site", SLOW, 0o755)
+        .file("/etc/NetworkManager/dispatcher.d/pre-up.d/10-site", "#!/bin/sh\n", 0o755);
+    lab.run(node, &Peer::new(), |case| {
+        let inside = booted(case)?;
+        let first = start(&inside)?;
+        let it = bridge_outcome(&inside, Some(&first))?;
+        assert_eq!(it.exit, 0, "{}", it.text());
+        assert!(case.peer().pings(ADDRESS, SOON)?);
+        Ok(())
+    })
+}

@@ -17,8 +17,13 @@ use crate::model::Active;
 
 pub(super) const ACTIVE_CONNECTIONS: &str = "the list of active connections";
 
+/// `NM_ACTIVE_CONNECTION_STATE_ACTIVATING`.
+const ACTIVATING: u32 = 1;
 /// `NM_ACTIVE_CONNECTION_STATE_ACTIVATED`.
 pub(super) const ACTIVATED: u32 = 2;
+/// `NM_DEVICE_STATE_IP_CHECK` and `NM_DEVICE_STATE_SECONDARIES`: the kernel has addresses and routes, and a dispatcher's script is at
+/// work, of this device or of another: they run one after the other.
+const CONFIGURED: [u32; 2] = [80, 90];
 /// `NM_ACTIVATION_STATE_FLAG_EXTERNAL`: made by another program, nothing to activate.
 const EXTERNAL: u32 = 0x80;
 
@@ -75,12 +80,23 @@ impl Bus {
         self.with_devices(&self.active_connections().await?).await
     }
 
-    /// UUIDs of the profiles whose activation has succeeded.
+    /// UUIDs of the profiles whose activation has succeeded, or waits for scripts of the dispatcher alone.
     pub(crate) async fn activated(&self) -> Result<Vec<String>, BusError> {
-        Ok(activated(&self.active_connections().await?))
+        let all = self.active_connections().await?;
+        let mut activated = activated(&all);
+        for it in all.iter().filter(|it| it.state == ACTIVATING) {
+            for device in &it.devices {
+                let state = self.device_proxy(device.as_str()).await?.state().await;
+                let state = unless_gone(state.map_err(call(ACTIVE_CONNECTIONS)))?;
+                if state.is_some_and(|state| CONFIGURED.contains(&state)) {
+                    activated.push(it.uuid.clone());
+                }
+            }
+        }
+        Ok(activated)
     }
 
-    /// [`Self::active`] and [`Self::activated`], of one moment.
+    /// [`Self::active`], and the profiles whose activation has succeeded, of one moment.
     pub(crate) async fn active_and_activated(
         &self,
     ) -> Result<(Vec<Active>, Vec<String>), BusError> {
