@@ -11,6 +11,7 @@ mod clients;
 pub(crate) mod connected;
 mod foreign;
 mod foreign_routes;
+mod held;
 pub(crate) mod hung;
 mod planning;
 mod readiness;
@@ -78,6 +79,13 @@ pub(crate) enum NetworkError {
     Duplicate { address: OnLink },
     #[error("the document has no saved profile to activate")]
     NoProfile,
+    #[error(
+        "another program holds a checkpoint of NetworkManager on {devices}, which {}: it has to end, by that program or by `busctl \
+         call org.freedesktop.NetworkManager /org/freedesktop/NetworkManager org.freedesktop.NetworkManager CheckpointDestroy o \
+         {checkpoint}`",
+        .left.map_or_else(|| "has no end".to_owned(), |left| format!("ends in {} s", left.as_secs()))
+    )]
+    Held { devices: String, checkpoint: String, left: Option<Duration> },
     #[error("the old network was not restored: {missing} missing")]
     NotRestored { missing: String },
 }
@@ -104,6 +112,12 @@ pub(crate) async fn within<T>(
 /// Operations that read and change the network. Those of a roll back have no bound of their own: the
 /// transaction ends each, so that the next one runs.
 pub(crate) trait Network {
+    /// Returns when no other program's checkpoint keeps NetworkManager from one on these links; without links, on any.
+    async fn released(
+        &self,
+        links: Option<&[String]>,
+        say: &dyn Fn(&str, Duration),
+    ) -> Result<(), NetworkError>;
     /// Returns when the document's prerequisites are met. `say` reports what is awaited.
     async fn ready(&self, wants: &Wants, say: &dyn Fn(&str, Duration)) -> Result<(), NetworkError>;
     /// The current state as soon as each capture of the policy finds something; at the bound as it is.

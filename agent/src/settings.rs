@@ -206,7 +206,18 @@ impl Default for Timeouts {
 /// within seconds, and works on by itself.
 pub(crate) const OTHER_PROFILES: Duration = Duration::from_secs(10);
 
+/// The time that a card, its driver and udev take for one virtual function, and the most that nmstate itself waits for all of a card.
+const VIRTUAL_FUNCTION: f64 = 5.0;
+const VIRTUAL_FUNCTIONS: f64 = 300.0;
+
 impl Timeouts {
+    /// Returns the bounds of a document that has so many virtual functions.
+    pub(crate) fn with_virtual_functions(&self, count: u32) -> Self {
+        let more = (f64::from(count) * VIRTUAL_FUNCTION).min(VIRTUAL_FUNCTIONS);
+        let longer = |bound: Seconds| Seconds(bound.0 + more);
+        Self { apply: longer(self.apply), verify: longer(self.verify), ..self.clone() }
+    }
+
     /// Timeout of the transaction's checkpoints, the sum of the phases they cover. Not a round
     /// number: the timeout distinguishes them from checkpoints of other programs.
     pub(crate) fn checkpoint_seconds(&self) -> u32 {
@@ -456,6 +467,21 @@ mod tests {
             assert!((8.0..=17.0).contains(&spare), "{seconds} for {covered}");
         }
         Ok(())
+    }
+
+    #[test]
+    fn virtual_functions_take_their_time() {
+        let t = super::Timeouts::default();
+        let bounds = |count| {
+            let t = t.with_virtual_functions(count);
+            [t.apply, t.verify, t.roll_back].map(|bound| bound.get().as_secs())
+        };
+        assert_eq!(bounds(0), [120, 90, 90]);
+        assert_eq!(bounds(8), [160, 130, 90]);
+        // As long as nmstate waits for them.
+        assert_eq!([bounds(60), bounds(256)], [[420, 390, 90]; 2]);
+        let whole = |count| t.with_virtual_functions(count).checkpoint_seconds();
+        assert_eq!(whole(60) - whole(0), 600);
     }
 
     #[test]

@@ -174,6 +174,15 @@ impl State {
         Box::pin(desired.apply_async()).await.map_err(|e| StateError::Apply { source: e.into() })
     }
 
+    /// Returns the number of virtual functions that cards are to have.
+    pub(crate) fn virtual_functions(&self) -> u32 {
+        let all = self.0.interfaces.iter().filter_map(|iface| {
+            let Interface::Ethernet(card) = iface else { return None };
+            card.ethernet.as_ref()?.sr_iov.as_ref()?.total_vfs
+        });
+        all.fold(0, u32::saturating_add)
+    }
+
     /// The current state of the kernel and Open vSwitch, without NetworkManager.
     pub(crate) async fn retrieve_kernel() -> Result<Self, StateError> {
         let mut state = NetworkState::new();

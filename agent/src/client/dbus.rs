@@ -17,6 +17,7 @@ mod tests;
 use std::time::Duration;
 
 use futures_util::{FutureExt as _, StreamExt as _};
+use zbus::zvariant::OwnedObjectPath;
 
 use self::bus::{NM, call, path_of, unless_gone};
 use self::proxies::{CheckpointProxy, DeviceProxy};
@@ -35,6 +36,23 @@ pub(crate) struct Deadline {
     pub(crate) created: Duration,
     /// The timeout after it.
     pub(crate) seconds: u32,
+}
+
+impl Deadline {
+    /// Returns the time until then; `None` for a checkpoint without a timeout.
+    pub(crate) fn left(self, now: Duration) -> Option<Duration> {
+        let end = self.created + Duration::from_secs(self.seconds.into());
+        (self.seconds != 0).then(|| end.saturating_sub(now))
+    }
+}
+
+/// A checkpoint with devices, of which NetworkManager allows no second one.
+#[derive(Clone, Debug)]
+pub(crate) struct HeldDevices {
+    pub(crate) checkpoint: Checkpoint,
+    /// Names of their interfaces.
+    pub(crate) devices: Vec<String>,
+    pub(crate) deadline: Deadline,
 }
 
 /// How far NetworkManager is with a device.
@@ -258,13 +276,7 @@ impl Bus {
         checkpoint: &Checkpoint,
     ) -> Result<Option<Deadline>, BusError> {
         let query = || call("the list of checkpoints");
-        let proxy = CheckpointProxy::builder(&self.connection)
-            .cache_properties(zbus::proxy::CacheProperties::No)
-            .path(checkpoint.0.clone())
-            .map_err(query())?
-            .build()
-            .await
-            .map_err(query())?;
+        let proxy = self.checkpoint_proxy(checkpoint).await.map_err(query())?;
         let answers = tokio::try_join!(proxy.created(), proxy.rollback_timeout());
         let found = unless_gone(answers.map_err(query()))?;
         Ok(found.map(|(created, seconds)| Deadline {
@@ -273,18 +285,65 @@ impl Bus {
         }))
     }
 
-    /// A checkpoint of everything; it rolls back by itself after `timeout` seconds.
+    /// Returns the checkpoints that exist now, with the devices of each.
+    pub(crate) async fn held_devices(&self) -> Result<Vec<HeldDevices>, BusError> {
+        let query = || call("the list of checkpoints");
+        let mut held = Vec::new();
+        for checkpoint in self.checkpoints().await? {
+            let Some(deadline) = self.deadline(&checkpoint).await? else { continue };
+            let proxy = self.checkpoint_proxy(&checkpoint).await.map_err(query())?;
+            let paths = unless_gone(proxy.devices().await.map_err(query()))?.unwrap_or_default();
+            let mut devices = Vec::new();
+            for path in paths {
+                let name = self.device_proxy(path.as_str()).await?.interface().await;
+                devices.extend(unless_gone(name.map_err(query()))?);
+            }
+            // A bridge of Open vSwitch, its port and its interface have one name.
+            devices.sort_unstable();
+            devices.dedup();
+            held.push(HeldDevices { checkpoint, devices, deadline });
+        }
+        Ok(held)
+    }
+
+    async fn checkpoint_proxy(
+        &self,
+        checkpoint: &Checkpoint,
+    ) -> Result<CheckpointProxy<'static>, zbus::Error> {
+        CheckpointProxy::builder(&self.connection)
+            .cache_properties(zbus::proxy::CacheProperties::No)
+            .path(checkpoint.0.clone())?
+            .build()
+            .await
+    }
+
+    /// A checkpoint of every device that no other one has; it rolls back by itself after `timeout` seconds.
     pub(crate) async fn create_checkpoint(&self, timeout: u32) -> Result<Checkpoint, BusError> {
-        let path = match self.manager.checkpoint_create(&[], timeout, UNDO_ALL | TRACK_DNS).await {
+        let devices = self.free_devices().await?;
+        let devices: Vec<_> = devices.iter().map(|path| path.as_ref()).collect();
+        let create = |flags| self.manager.checkpoint_create(&devices, timeout, flags);
+        let path = match create(UNDO_ALL | TRACK_DNS).await {
             Ok(path) => path,
             // NetworkManager before 1.48 does not know the flag.
-            Err(_) => self
-                .manager
-                .checkpoint_create(&[], timeout, UNDO_ALL)
-                .await
-                .map_err(call("a checkpoint"))?,
+            Err(_) => create(UNDO_ALL).await.map_err(call("a checkpoint"))?,
         };
         Ok(Checkpoint(path.to_string()))
+    }
+
+    /// The devices that are in no checkpoint; none where each one is, which stands for all.
+    async fn free_devices(&self) -> Result<Vec<OwnedObjectPath>, BusError> {
+        let query = || call("the list of checkpoints");
+        let mut held = Vec::new();
+        for checkpoint in self.checkpoints().await? {
+            let proxy = self.checkpoint_proxy(&checkpoint).await.map_err(query())?;
+            held.extend(unless_gone(proxy.devices().await.map_err(query()))?.unwrap_or_default());
+        }
+        if held.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut devices = self.manager.get_all_devices().await.map_err(query())?;
+        devices.retain(|device| !held.contains(device));
+        Ok(devices)
     }
 
     /// Makes the changes since the checkpoint permanent.

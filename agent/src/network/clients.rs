@@ -63,7 +63,7 @@ fn is_own(it: Deadline, now: Duration, seconds: u32) -> bool {
 
 /// The clock of checkpoints. It exists on every Linux; without it only a checkpoint that was never
 /// renewed would be the agent's.
-fn now() -> Duration {
+pub(super) fn now() -> Duration {
     ClockId::CLOCK_BOOTTIME.now().map(Duration::from).unwrap_or_default()
 }
 

@@ -8,7 +8,7 @@ use std::{
 use super::{
     Network, NetworkError, Undone, above, activate, automatic, bridges, captures,
     clients::Clients,
-    foreign, foreign_routes, hung, planning, readiness,
+    foreign, foreign_routes, held, hung, planning, readiness,
     restore::{self, Proof},
     takeover::{self, Leftovers},
     verify::{self, Compared},
@@ -161,6 +161,15 @@ pub(super) fn name_of(links: &[Link]) -> impl Fn(&LinkRef) -> Option<String> {
 }
 
 impl Network for RealNetwork<'_> {
+    async fn released(
+        &self,
+        links: Option<&[String]>,
+        say: &dyn Fn(&str, Duration),
+    ) -> Result<(), NetworkError> {
+        readiness::network_manager(&self.clients, say).await?;
+        held::released(&self.clients, links, say).await
+    }
+
     async fn ready(&self, wants: &Wants, say: &dyn Fn(&str, Duration)) -> Result<(), NetworkError> {
         hung::released(&self.clients, readiness::ready(&self.clients, wants, say)).await
     }

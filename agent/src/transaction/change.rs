@@ -61,8 +61,7 @@ impl<N: Network> Transaction<'_, N> {
 
     /// Applies the document by nmstate, and verifies the result.
     async fn apply_document(&self, prepared: &Prepared, change: &DocumentChange<'_>) -> Phased<()> {
-        let Prepared { desired, wants, before, leftovers, .. } = prepared;
-        let t = &self.settings.timeout;
+        let Prepared { desired, wants, before, leftovers, timeout: t, .. } = prepared;
         let mut held = None;
         if !leftovers.is_empty() {
             held = Some(self.checkpoint(before).await?);

@@ -18,9 +18,13 @@ use crate::{
     model::{Before, OvsKey, OvsSetting, Wants, WayBack},
     network::{Network, NetworkError, takeover::Leftovers},
     probe::{self, Probe},
+    settings::Timeouts,
     state::{Parsed, State},
     status::{phase::Phase, trial::TrialFile},
 };
+
+/// nmstate's own checkpoint, under which it applies a document, has each device that NetworkManager knows.
+const EACH_DEVICE: Option<&[String]> = None;
 
 /// The results of the preparation.
 pub(super) struct Prepared {
@@ -30,6 +34,8 @@ pub(super) struct Prepared {
     pub(super) leftovers: Leftovers,
     pub(super) plan: Vec<Probe>,
     pub(super) commit: Commit,
+    /// The bounds of this change.
+    pub(super) timeout: Timeouts,
 }
 
 impl<N: Network> Transaction<'_, N> {
@@ -42,7 +48,7 @@ impl<N: Network> Transaction<'_, N> {
     ) -> Phased<Prepared> {
         let DocumentChange { document, parsed, service_files, previous } = change;
         let first = parsed.first_wants();
-        self.ready(&first).await?;
+        self.ready(&first, EACH_DEVICE).await?;
         let current = match parsed.needs_current() {
             true => Some(self.captured(parsed).await?),
             false => None,
@@ -64,14 +70,15 @@ impl<N: Network> Transaction<'_, N> {
         let former = previous.iter().flat_map(|previous| previous.wants().ovs_settings);
         wants.ovs_settings.extend(former.filter(|it| it.key.is_some() && !own.contains(it)));
         if parsed.needs_current() {
-            self.ready(&wants).await?;
+            self.ready(&wants, EACH_DEVICE).await?;
         }
         let mut plan =
             probe::plan(&self.settings.probe, &wants.gateways, &wants.name_servers, self.paths);
         plan.retain(|it| !wants.without_gateway.iter().any(|family| it.is_gateway_of(*family)));
+        let timeout = self.settings.timeout.with_virtual_functions(desired.virtual_functions());
         let way_back = WayBack {
             // The checkpoint outlasts the wait for the confirmation.
-            checkpoint_seconds: self.settings.timeout.checkpoint_seconds()
+            checkpoint_seconds: timeout.checkpoint_seconds()
                 + trial.map_or(0, |trial| trial.get().seconds),
             // A trial may be undone when its checkpoint is gone.
             reapply: !service_files.due.is_empty() || trial.is_some(),
@@ -103,7 +110,7 @@ impl<N: Network> Transaction<'_, N> {
                 Ok(journal::open(self.paths, &journal, &texts, stage)?)
             })
             .await?;
-        Ok(Prepared { desired, wants, before, leftovers, plan, commit })
+        Ok(Prepared { desired, wants, before, leftovers, plan, commit, timeout })
     }
 
     /// Prepares the automatic bridge.
@@ -121,7 +128,7 @@ impl<N: Network> Transaction<'_, N> {
             })
             .await?;
         let wants = desired.wants();
-        self.ready(&wants).await?;
+        self.ready(&wants, Some(&wants.links)).await?;
         // A gateway of the old network decides only if it answered before: the bridge must not ask
         // more of a network than the network was.
         let plan = probe::plan(&self.settings.probe, &[], &[], self.paths);
@@ -151,13 +158,19 @@ impl<N: Network> Transaction<'_, N> {
             tracing::warn!("{warning}");
             probed.warnings.push(warning);
         }
-        Ok(Prepared { desired, wants, before, leftovers, plan, commit })
+        let timeout = self.settings.timeout.clone();
+        Ok(Prepared { desired, wants, before, leftovers, plan, commit, timeout })
     }
 
-    async fn ready(&self, wants: &Wants) -> Phased<()> {
+    /// Waits for the end of other programs' checkpoints on `devices`, and for what the change needs.
+    async fn ready(&self, wants: &Wants, devices: Option<&[String]>) -> Phased<()> {
         // Each inner wait has its own bound.
         let say = |text: &str, bound| self.progress.say(text, bound);
-        self.phase(Phase::Ready, LONG, self.network.ready(wants, &say)).await
+        let work = async {
+            self.network.released(devices, &say).await?;
+            self.network.ready(wants, &say).await
+        };
+        self.phase(Phase::Ready, LONG, work).await
     }
 
     async fn captured(&self, policy: &Parsed) -> Phased<State> {

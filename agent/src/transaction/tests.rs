@@ -28,6 +28,7 @@ use crate::{
 /// A step of the fake network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Step {
+    Released,
     Ready,
     Captured,
     Current,
@@ -54,7 +55,8 @@ enum Step {
     Restored,
 }
 
-const BEFORE_CHANGE: [Step; 4] = [Step::Ready, Step::ResolveLinks, Step::Snapshot, Step::Leftovers];
+const BEFORE_CHANGE: [Step; 5] =
+    [Step::Released, Step::Ready, Step::ResolveLinks, Step::Snapshot, Step::Leftovers];
 const CHANGE: [Step; 7] = [
     Step::Checkpoint,
     Step::TakeOver,
@@ -132,6 +134,13 @@ fn card() -> Result<State, NetworkError> {
 }
 
 impl Network for Fake {
+    async fn released(
+        &self,
+        _: Option<&[String]>,
+        _: &dyn Fn(&str, Duration),
+    ) -> Result<(), NetworkError> {
+        self.step(Step::Released).await
+    }
     async fn ready(&self, _: &Wants, _: &dyn Fn(&str, Duration)) -> Result<(), NetworkError> {
         self.step(Step::Ready).await
     }

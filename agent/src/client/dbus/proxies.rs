@@ -45,6 +45,8 @@ pub(super) trait Manager {
     default_service = "org.freedesktop.NetworkManager"
 )]
 pub(super) trait Checkpoint {
+    #[zbus(property(emits_changed_signal = "false"))]
+    fn devices(&self) -> zbus::Result<Vec<OwnedObjectPath>>;
     /// In milliseconds of `CLOCK_BOOTTIME`.
     #[zbus(property(emits_changed_signal = "false"))]
     fn created(&self) -> zbus::Result<i64>;

@@ -53,7 +53,7 @@ async fn a_bridge_is_committed_without_a_document() -> Tested {
     let bench = bench()?;
     let network = Fake::default();
     bench.run(&network, &mut Probed::default()).await?;
-    let all = [&[Step::Ready, Step::Snapshot][..], &CHANGE[..]].concat();
+    let all = [&[Step::Released, Step::Ready, Step::Snapshot][..], &CHANGE[..]].concat();
     assert_eq!(*network.steps.borrow(), all);
     assert!(!bench.committed() && !bench.journal_is_open());
     assert_eq!(hint(&bench).as_deref(), Some("eno1\n"));

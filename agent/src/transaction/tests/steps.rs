@@ -22,9 +22,10 @@ fn benches() -> Result<[Bench; 3], std::io::Error> {
     Ok([Bench::new()?, of(policy())?, of(untyped)?])
 }
 
-fn before_the_change() -> [Row; 7] {
+fn before_the_change() -> [Row; 8] {
     let t = Settings::default().timeout;
     [
+        (Step::Released, Phase::Ready, Duration::from_secs(600)),
         (Step::Ready, Phase::Ready, Duration::from_secs(600)),
         (Step::Captured, Phase::Ready, Duration::from_secs(600)),
         (Step::Current, Phase::Snapshot, t.snapshot.get()),
