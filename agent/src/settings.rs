@@ -206,7 +206,7 @@ impl Default for Timeouts {
 /// within seconds, and works on by itself.
 pub(crate) const OTHER_PROFILES: Duration = Duration::from_secs(10);
 
-/// The time that a card, its driver and udev take for one virtual function, and the most that nmstate itself waits for all of a card.
+/// The time that a card, its driver and udev take for one virtual function, and the most that nmstate waits for all of a card.
 const VIRTUAL_FUNCTION: f64 = 5.0;
 const VIRTUAL_FUNCTIONS: f64 = 300.0;
 

@@ -391,7 +391,9 @@ fn checkpoints_of_others_are_waited_for(inside: &Inside, manager: &str) -> Resul
     assert_eq!(it.exit, 0, "{}", it.text());
     let own = [begin.argument(), "SYSLOG_IDENTIFIER=dayone"];
     let waits = inside.journal(&own)?.iter().any(|entry| {
-        entry.message().starts_with("waiting for the end of another program's checkpoint on br-ex, eno1")
+        entry
+            .message()
+            .starts_with("waiting for the end of another program's checkpoint on br-ex, eno1")
     });
     assert!(waits);
 

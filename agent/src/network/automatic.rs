@@ -141,15 +141,13 @@ async fn bring_up(
     }
 }
 
-/// Returns when the kernel has all of a profile whose activation takes long: it waits for scripts of the dispatcher, which run for a
-/// minute and a half, one after the other. To activate it again, or to roll it back, would begin them again.
+/// Returns when the kernel has all of a profile whose activation takes long: it waits for scripts of the dispatcher, a minute and a
+/// half for each. To activate it again, or to roll it back, would begin them again.
 async fn configured(net: &Clients<'_>, uuid: &String) -> Result<(), NetworkError> {
     tokio::time::sleep(BY_CONTROLLER).await;
     let mut changes = Changes::of_manager(&net.bus).await?;
-    wait_for(&mut changes, async || {
-        Ok(net.bus.activated().await?.contains(uuid).then_some(()))
-    })
-    .await?;
+    wait_for(&mut changes, async || Ok(net.bus.activated().await?.contains(uuid).then_some(())))
+        .await?;
     tracing::info!(profile = uuid, "it is up but for scripts of NetworkManager's dispatcher");
     Ok(())
 }

@@ -55,8 +55,9 @@ pub(super) async fn attempt(run: &Run<'_>, cut_off: Option<u32>) -> Result<Attem
     Ok(AttemptEnd::Failed { error, fallback })
 }
 
-/// Returns whether the service was started by a kubelet that starts once more, and not by somebody's `systemctl start`: configure-ovs's
-/// unit, which wants it, waits for its end. Where kubelet has run, or the boot is decided, br-ex stays what it is until the next boot.
+/// Returns whether a kubelet that starts once more has started the service, and not somebody's `systemctl start`: configure-ovs's
+/// unit, which wants it, waits for its end. Where kubelet has run, or the boot is decided, br-ex stays what it is until the next
+/// boot.
 pub(super) async fn is_late(paths: &Paths) -> bool {
     if !paths.is_system() {
         return false;

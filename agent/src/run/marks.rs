@@ -157,8 +157,8 @@ fn set_cut_off(paths: &Paths, counts: &CutOff) {
     }
 }
 
-/// Whether this boot has a br-ex for good: that of a document, or of dayone-bridge.service. A document that was removed leaves it to
-/// that service.
+/// Whether this boot has a br-ex for good: that of a document, or of dayone-bridge.service. A document that was removed leaves it
+/// to that service.
 pub(super) fn is_bridge_decided(paths: &Paths) -> bool {
     let is_documents = paths.in_force().exists() && paths.chosen().exists();
     !is_boot_held(paths) && (is_documents || paths.owns_bridge().exists())

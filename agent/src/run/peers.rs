@@ -63,8 +63,9 @@ fn remove_mtu_migration(paths: &Paths) -> Result<(), FileError> {
 /// Records the node's address.
 const NODE_IP: &str = "nodeip-configuration.service";
 
-/// Has the node's address recorded for corosync. With two nodes and fencing pacemaker starts kubelet, which nodeip-configuration.service
-/// comes with, after corosync; corosync requires network-online.target, and that waits, where a document was applied, for the record.
+/// Has the node's address recorded for corosync. With two nodes and fencing pacemaker starts kubelet after corosync, and
+/// nodeip-configuration.service comes with kubelet. corosync requires network-online.target, and where a document was applied that
+/// waits for the record.
 pub(super) async fn record_address_for_corosync(paths: &Paths) {
     if !paths.is_system() || !paths.applied().exists() || !units::is_enabled(paths, NODE_IP) {
         return;
@@ -82,8 +83,8 @@ pub(super) async fn record_address_for_corosync(paths: &Paths) {
 
 /// configure-ovs's unit, which wants dayone-bridge.service.
 pub(super) const CONFIGURE_OVS: &str = "ovs-configuration.service";
-/// The other network for which the machine-config-operator enables that unit, from 4.16 to 4.21: its script has the cluster's network as
-/// its argument, and removes a br-ex for this one.
+/// The other network for which the machine-config-operator enables that unit, from 4.16 to 4.21: its script has the cluster's
+/// network as its argument, and removes a br-ex for this one.
 const OPENSHIFT_SDN: &str = "OpenShiftSDN";
 
 /// Whether the cluster's network is OVN-Kubernetes, which needs br-ex.

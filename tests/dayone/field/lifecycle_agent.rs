@@ -1,4 +1,4 @@
-//! lifecycle-agent on a single node: kubelet is disabled over a boot, and starts when lca-cli has given the uplink the site's address.
+//! lifecycle-agent on a single node: kubelet is disabled over a boot, and starts when lca-cli has given the uplink its address.
 //!
 //! Sources: openshift-kni/lifecycle-agent, lca-cli/ipconfig/{prepivot,postpivot}.go, lca-cli/postpivot/postpivot.go and
 //! lca-cli/ops/ops.go (`StopClusterServices`, `EnableClusterServices`), and the units in lca-cli/*/services.
@@ -90,7 +90,8 @@ fn hands_over(inside: &Inside, steps: &str, address: Ipv4Addr, leaves: &str) -> 
 /// The inside, once systemd answers.
 fn awake(case: &Case<'_>) -> Result<Inside, Error> {
     let inside = case.inside()?;
-    inside.wait_sh("systemctl show dbus.service && test -S /run/dbus/system_bus_socket", 4 * SOON)?;
+    inside
+        .wait_sh("systemctl show dbus.service && test -S /run/dbus/system_bus_socket", 4 * SOON)?;
     Ok(inside)
 }
 
@@ -116,6 +117,7 @@ fn waits(inside: &Inside) -> Result<(), Error> {
     let status = inside.run(&["dayone", "status"])?;
     let page = unwrapped(&status.stdout);
     assert!(page.starts_with("NO DOCUMENT: "), "{status}");
+    assert!(page.contains("br-ex is made when kubelet starts"), "{status}");
     let health = inside.run(&["dayone", "health"])?;
     assert_eq!(health.status.code(), Some(0), "{health}");
     assert_eq!(inside.unit("dayone-bridge.service")?.exec_start, None);
@@ -151,7 +153,7 @@ fn lifecycle_agent_installs_an_image_where_dhcp_gives_another_address() -> Resul
     lab.run(node(), &Peer::new().dhcp(), |case| {
         case.boot()?;
         let inside = has(case, address(10))?;
-        // The site's profile comes while the first boot runs. NetworkManager's own one for the card, with a lease, outlasts its restart.
+        // The site's profile comes while the first boot runs. NetworkManager's own one, with a lease, outlasts its restart.
         let own = "nmcli --wait 20 connection up site\n";
         let steps = NODE_IP.replacen('\n', &format!("\n{own}"), 1);
         let steps = format!("cp /root/site.nmconnection {PROFILE}\nchmod 600 {PROFILE}\n{steps}");

@@ -21,8 +21,8 @@ pub(super) const ACTIVE_CONNECTIONS: &str = "the list of active connections";
 const ACTIVATING: u32 = 1;
 /// `NM_ACTIVE_CONNECTION_STATE_ACTIVATED`.
 pub(super) const ACTIVATED: u32 = 2;
-/// `NM_DEVICE_STATE_IP_CHECK` and `NM_DEVICE_STATE_SECONDARIES`: the kernel has addresses and routes, and a dispatcher's script is at
-/// work, of this device or of another: they run one after the other.
+/// `NM_DEVICE_STATE_IP_CHECK` and `NM_DEVICE_STATE_SECONDARIES`: the kernel has addresses and routes, and a script of the
+/// dispatcher is at work, of this device or of another: they run one after the other.
 const CONFIGURED: [u32; 2] = [80, 90];
 /// `NM_ACTIVATION_STATE_FLAG_EXTERNAL`: made by another program, nothing to activate.
 const EXTERNAL: u32 = 0x80;

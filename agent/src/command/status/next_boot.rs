@@ -45,6 +45,13 @@ pub(super) fn lacking(paths: &Paths, chosen: &Chosen, is_bridge: bool) -> Vec<St
     lacking
 }
 
+/// Returns whether a start of kubelet has dayone-bridge.service make br-ex.
+pub(super) fn makes_bridge(paths: &Paths) -> bool {
+    ["ovs-configuration.service", "dayone-bridge.service"]
+        .iter()
+        .all(|unit| units::is_enabled(paths, unit) && !units::is_masked(paths, unit))
+}
+
 /// The refusal of a pending document, as `dayone check` words it.
 pub(super) fn refusal(paths: &Paths, chosen: &Chosen, document: &Document) -> Option<String> {
     let checked = || -> Result<(), Error> {

@@ -18,7 +18,7 @@ use crate::{
     paths::Paths,
     run::{last_good, marks, mtu_migration::Standing},
     status::{
-        Bridge, Fault, Outcome, SCHEMA, Status,
+        Bridge, Fault, Outcome, SCHEMA, Status, Success,
         trial::{State, Trial},
     },
 };
@@ -43,6 +43,9 @@ pub(super) struct StatusReport {
     /// Whether this node's document cannot be told or read.
     #[serde(skip)]
     pub(super) is_unread: bool,
+    /// Whether br-ex is made when kubelet starts: configure-ovs's unit starts dayone-bridge.service then.
+    #[serde(skip)]
+    pub(super) awaits_kubelet: bool,
     /// The parts of the document that the current state lacks.
     pub(super) drift: Vec<String>,
     /// Why drift is unknown.
@@ -145,6 +148,9 @@ impl StatusReport {
         let trial = Trial::load(paths)?.map(|trial| TrialReport::now(paths, trial));
         let held = marks::is_boot_held(paths);
         let units = next_boot::lacking(paths, chosen, boot.bridge.is_some());
+        let awaits_kubelet = boot.outcome == Outcome::Succeeded(Success::Nothing)
+            && boot.bridge.is_none()
+            && next_boot::makes_bridge(paths);
         let refused = match (&chosen.document, unread) {
             // The run of this boot has told it.
             (_, Some(_)) if has_failed(&boot) => None,
@@ -156,7 +162,7 @@ impl StatusReport {
         };
         let known =
             Self { boot, in_force, not_recorded, pending, removed, trial, held, ..Self::default() };
-        Ok(Self { units, refused, is_anothers, is_unread, ..known })
+        Ok(Self { units, refused, is_anothers, is_unread, awaits_kubelet, ..known })
     }
 
     /// The automatic bridge, once its uplink is chosen.

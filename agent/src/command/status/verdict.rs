@@ -303,6 +303,13 @@ fn in_force(node: &NodeStatus, subject: &str) -> Assessment {
             )
         }
         (None, None) if report.bridge().is_some() => in_force(&boot.reason),
+        (None, None) if report.awaits_kubelet => {
+            let reason = format!(
+                "{}; br-ex is made when kubelet starts: ovs-configuration.service starts dayone-bridge.service",
+                chosen.reason
+            );
+            Assessment::new(Verdict::NoDocument, "nothing to do", reason, "")
+        }
         (None, None) => Assessment::new(Verdict::NoDocument, "nothing to do", &chosen.reason, ""),
     }
 }
