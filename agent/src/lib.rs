@@ -29,7 +29,7 @@ mod status;
 mod transaction;
 mod watchdog;
 
-use std::{path::Path, process::ExitCode, time::Duration};
+use std::{io::Write as _, path::Path, process::ExitCode, time::Duration};
 
 use clap::Parser as _;
 
@@ -44,12 +44,7 @@ use crate::{
 pub fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
-        Err(error) => {
-            // Help and version succeed; any other error is a usage error.
-            let code = if error.use_stderr() { Exit::Input } else { Exit::Done };
-            let _ = error.print();
-            return ExitCode::from(code as u8);
-        }
+        Err(error) => return ExitCode::from(usage(&error) as u8),
     };
     status::log::start(cli.command.is_for_the_journal());
     match carry_out(&cli) {
@@ -95,6 +90,26 @@ pub fn main() -> ExitCode {
             };
             ExitCode::from(exit as u8)
         }
+    }
+}
+
+/// Prints what clap has to say: help and version to standard output, of which a reader may take a part; a wrong call to standard
+/// error.
+fn usage(error: &clap::Error) -> Exit {
+    let text = nmgen::printable_lines(&error.render().to_string());
+    if error.use_stderr() {
+        // Without it nobody can be told.
+        let _ = std::io::stderr().write_all(text.as_bytes());
+        return Exit::Input;
+    }
+    let mut output = std::io::stdout().lock();
+    match output.write_all(text.as_bytes()).and_then(|()| output.flush()) {
+        Err(source) if source.kind() != std::io::ErrorKind::BrokenPipe => {
+            let text = nmgen::chain(&Error::Output(source));
+            status::log::console(status::log::Tone::Bad, &[format!("FAILED: {text}")]);
+            Exit::Machine
+        }
+        Ok(()) | Err(_) => Exit::Done,
     }
 }
 

@@ -25,6 +25,31 @@ fn help_fits_into_80_columns() -> io::Result<()> {
     Ok(())
 }
 
+#[tests::case]
+fn a_call_is_answered_without_its_control_characters_and_a_full_disk_is_a_failure() -> io::Result<()>
+{
+    for word in ["\u{1b}[31mbad", "--\u{9b}2J", "status\u{200b}"] {
+        let output = Command::new(program::dayone()).arg(word).output()?;
+        let (_, messages) = text(&output);
+        assert_eq!(output.status.code(), Some(2), "{messages}");
+        let bad = |c: char| matches!(c, '\u{1b}' | '\u{9b}' | '\u{200b}');
+        assert!(
+            messages.contains("unrecognized subcommand")
+                || messages.contains("unexpected argument")
+        );
+        assert!(!messages.contains(bad), "{messages:?}");
+    }
+    for option in ["--help", "--version"] {
+        let full = fs::File::options().write(true).open("/dev/full")?;
+        let output = Command::new(program::dayone()).arg(option).stdout(full).output()?;
+        assert_eq!(output.status.code(), Some(1), "{output:?}");
+        assert!(text(&output).1.contains("the output cannot be written"), "{output:?}");
+        let good = Command::new(program::dayone()).arg(option).output()?;
+        assert!(good.status.success() && !good.stdout.is_empty(), "{good:?}");
+    }
+    Ok(())
+}
+
 /// The agent below `root`, without a bus and without a terminal.
 fn dayone(root: &Path) -> Command {
     let mut agent = Command::new(program::dayone());
