@@ -75,10 +75,32 @@ pub(crate) enum StatusForm {
 /// The command.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// Show the chosen document, the reason, the result of the run, and drift
+    ///
+    /// The first line is the verdict, then come the reason, what to do next, and the details. Asks whether
+    /// Open vSwitch and NetworkManager run and a gateway answers. Exits with 0 when this node's document is
+    /// in force, or it has none; with 3 if kubelet waits, if the document is not in force, has drifted or
+    /// waits for the next boot, even if the last good configuration carries the node, while a run is at
+    /// work, was interrupted or has failed, and if no gateway answers or a unit of the agent is disabled.
+    /// As metrics it says the same in `dayone_in_force`, and nothing on stderr; write them to a file beside the
+    /// collector's, and rename that: a half of them would be read too.
+    Status {
+        /// The form of the status
+        #[arg(long, value_enum, value_name = "FORMAT", default_value_t = StatusForm::Text)]
+        format: StatusForm,
+        /// Short for `--format json`
+        #[arg(long, conflicts_with = "format")]
+        json: bool,
+        /// Answer from FILE of `dayone collect` as on its node; `-` is standard input
+        #[arg(long, value_name = "FILE", conflicts_with = "root")]
+        from: Option<PathBuf>,
+    },
     /// Choose this node's document and put it in force
     ///
     /// First undoes a transaction left open by a killed run. If the document is already in force,
-    /// waits for its network and repairs it; if another tool has put it in force, records it. If
+    /// waits for its network and activates its profiles where they are down; if another tool has put
+    /// it in force, records it. A change of day two stays: a call by hand prints it and exits with 3;
+    /// `dayone rollback` puts the document's network back, `dayone adopt` keeps the change. If
     /// the document fails, puts the last good configuration back, unless that carries the node
     /// already: its gateway answers. Only one run at a time changes the network; another waits.
     ///
@@ -108,7 +130,7 @@ pub(crate) enum Command {
         #[arg(value_name = "FILE", requires = "trial")]
         file: Option<PathBuf>,
         /// Take FILE in place of this node's document; `-` is standard input
-        #[arg(long, value_name = "FILE", requires = "dry_run")]
+        #[arg(long, value_name = "FILE")]
         document: Option<PathBuf>,
         /// Answer from FILE of `dayone collect` as on its node; `-` is standard input
         #[arg(long, value_name = "FILE", conflicts_with = "root", requires = "dry_run")]
@@ -123,78 +145,6 @@ pub(crate) enum Command {
         /// is not tried again before that. Used by dayone.service.
         #[arg(long, conflicts_with = "dry_run")]
         keep_trying: bool,
-    },
-    /// Make br-ex on a node without a document
-    ///
-    /// Chooses the uplink as configure-ovs.sh does and makes the same profiles, as one transaction.
-    /// Does nothing on a node with a document in force, or without OVN-Kubernetes.
-    Bridge {
-        /// Go on trying, with growing pauses, until br-ex is there
-        ///
-        /// Pauses grow from 15 s to 5 min. A change below /etc/ovnk or of dayone.toml ends one,
-        /// and so does SIGHUP. Used by dayone-bridge.service.
-        #[arg(long)]
-        keep_trying: bool,
-    },
-    /// Undo a transaction that a crash or a power cut left open
-    ///
-    /// Runs before NetworkManager and needs neither it nor a network.
-    Recover,
-    /// Keep the document on trial until the next boot
-    ///
-    /// To keep it for good, make it this node's document. Exits with 1 without a trial, or while it is
-    /// not applied yet; with 3 after its time, when the old network is back.
-    Confirm,
-    /// Carry out the trial that `apply --trial` asked for
-    ///
-    /// Undoes it instead if it was interrupted. Used by dayone-trial.service.
-    Trial,
-    /// Return when the boot may go on
-    ///
-    /// The boot may go on when the node's document is in force or the node has none, when the last
-    /// good configuration carries the node, or after a failure with `on-failure = "continue"`. Used
-    /// by dayone-wait.service, which kubelet requires.
-    Wait,
-    /// Print `skip` where the script of mtu-migration.service would fail, and tell the MTU that the cluster wants
-    ///
-    /// The condition of that unit: systemd skips it where a document in force has profiles of other names than
-    /// configure-ovs. The MTU is in the unit's environment, TARGET_MTU.
-    #[command(hide = true)]
-    MtuMigration,
-    /// Show the chosen document, the reason, the result of the run, and drift
-    ///
-    /// The first line is the verdict, then come the reason, what to do next, and the details. Asks whether
-    /// Open vSwitch and NetworkManager run and a gateway answers. Exits with 0 when this node's document is
-    /// in force, or it has none; with 3 if kubelet waits, if the document is not in force, has drifted or
-    /// waits for the next boot, even if the last good configuration carries the node, while a run is at
-    /// work, was interrupted or has failed, and if no gateway answers or a unit of the agent is disabled.
-    /// As metrics it says the same in `dayone_in_force`, and nothing on stderr; write them to a file beside the
-    /// collector's, and rename that: a half of them would be read too.
-    Status {
-        /// The form of the status
-        #[arg(long, value_enum, value_name = "FORMAT", default_value_t = StatusForm::Text)]
-        format: StatusForm,
-        /// Short for `--format json`
-        #[arg(long, conflicts_with = "format")]
-        json: bool,
-        /// Answer from FILE of `dayone collect` as on its node; `-` is standard input
-        #[arg(long, value_name = "FILE", conflicts_with = "root")]
-        from: Option<PathBuf>,
-    },
-    /// Tell in one line whether the node is as its document wants, for monitoring
-    ///
-    /// Exits with 3 while it is not: not in force, fallen back, drifted, refused, removed, held, or
-    /// for longer than the bounds of `[health]` in dayone.toml pending or at work. Used by
-    /// dayone-health.service, which keeps the account in /run/dayone/health.json and asks
-    /// NetworkManager only after something has changed, and every half hour. By hand it always
-    /// asks, and writes nothing. No gateway is asked; `dayone status` does.
-    Health {
-        /// The form of the account
-        #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Form::Text)]
-        format: Form,
-        /// Exit with 3 while the last account fails for REASON; used by dayone-health@.service
-        #[arg(long, value_name = "REASON", conflicts_with = "format")]
-        only: Option<String>,
     },
     /// Check this node's document as a boot would, and apply nothing
     ///
@@ -211,22 +161,28 @@ pub(crate) enum Command {
         #[arg(long, value_name = "FILE", conflicts_with = "root")]
         from: Option<PathBuf>,
     },
-    /// Show the br-ex that this node would get without a document, and change nothing
+    /// Print in what the current state differs from this node's document
     ///
-    /// Chooses the uplink as configure-ovs.sh does and prints the reason, a tree of the interfaces,
-    /// settings that do not come along, and the result as an NMState document; all but the document
-    /// are comments. On a node that has br-ex already, by configure-ovs.sh or by dayone, the plan is
-    /// the next boot's. Exits with 2 when a file below /etc/ovnk has to be corrected.
-    Plan {
-        /// Print one JSON object with all profiles and their properties
+    /// A field a line, with the value of now and the wanted one: `+` is to come, `-` to go, `~` to change. Additions of other
+    /// programs are no difference. For a document in force follow the changes that the next activation of the saved profiles
+    /// makes in it, as after `nmcli connection modify` or an edited file.
+    Diff {
+        /// The form of the differences
+        #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Form::Text)]
+        format: Form,
+        /// Exit with 1 if there is a difference, and with 2 for everything that goes wrong
         #[arg(long)]
-        json: bool,
+        exit_code: bool,
+        /// Compare with FILE in place of this node's document; `-` is standard input
+        #[arg(long, value_name = "FILE")]
+        document: Option<PathBuf>,
         /// Answer from FILE of `dayone collect` as on its node; `-` is standard input
         #[arg(long, value_name = "FILE", conflicts_with = "root")]
         from: Option<PathBuf>,
     },
-    /// Ask the wire now: cables, LACP, VLANs, MTU, duplicate addresses, switches; change nothing
+    /// Ask the wire now: cables, LACP, VLANs, MTU, duplicate addresses, gateways, switches; change nothing
     ///
+    /// Asks the gateways too, and those of a document that is not in force on the links of now.
     /// Works with or without a document, in an installer's live root too. Each failure has its likely cause and
     /// the next step; what nobody answers, as ICMP or LLDP that a network refuses, is unknown and no failure.
     /// `probe` in dayone.toml has more machines to ask and the expected switches. Exits with 3 when a probe
@@ -235,6 +191,51 @@ pub(crate) enum Command {
         /// The form of the findings
         #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Form::Text)]
         format: Form,
+    },
+    /// Put the last good configuration back in force
+    ///
+    /// Applies the last committed document again as a transaction. Changes made by hand since its commit
+    /// go. A document that failed in this boot stays failed: the next boot tries it once.
+    Rollback,
+    /// Accept a change of this node's network that was made on purpose: it is no drift any more
+    ///
+    /// Takes over what `dayone diff` shows now, with its values. `dayone status` tells the change, and
+    /// dayone-health.service does not fail for it; any other difference is drift as before. It holds
+    /// until the document is applied anew, by a changed one, a repair or `dayone rollback`. Changes neither the
+    /// network nor the document: a change that is to last belongs into the document. Exits with 3 where
+    /// no document is in force, and where the network leads nowhere: a boot would wait for it.
+    Adopt {
+        /// Why, for whoever reads the status
+        #[arg(long, value_name = "TEXT")]
+        reason: Option<String>,
+        /// Make an adopted change drift again
+        #[arg(long, conflicts_with = "reason")]
+        forget: bool,
+        /// Adopt a network without a default route too
+        #[arg(long, conflicts_with = "forget")]
+        force: bool,
+        /// The form of the answer
+        #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Form::Text)]
+        format: Form,
+    },
+    /// Write the document of the running network: this node's profiles as NMState
+    ///
+    /// For a node that configure-ovs, a policy or somebody by hand has configured: `dayone diff --document FILE`
+    /// is empty then, and an apply changes no setting. It replaces the profiles of configure-ovs and of the
+    /// automatic bridge, which are for one boot, so that br-ex and the ports of a bond below it come up anew
+    /// once; the metric 48 of their routes stays until a document says another `auto-route-metric`. nmstate says
+    /// what is there, NetworkManager's profiles which of it is configured; comments at its head name what is
+    /// left out, and why. Has no secrets, but with `--last-good`. Changes nothing.
+    Export {
+        /// Write a NodeNetworkConfigurationPolicy of kubernetes-nmstate for this node
+        #[arg(long)]
+        policy: bool,
+        /// Write the document of the last commit instead: the one in force, or the last good one, with its secrets
+        #[arg(long, conflicts_with = "policy")]
+        last_good: bool,
+        /// Answer from FILE of `dayone collect` as on its node; `-` is standard input
+        #[arg(long, value_name = "FILE", conflicts_with = "root")]
+        from: Option<PathBuf>,
     },
     /// Write this node into one file, without secrets
     ///
@@ -256,64 +257,74 @@ pub(crate) enum Command {
         )]
         timeout: u64,
     },
-    /// Print in what the current state differs from this node's document
+    /// Show the br-ex that this node would get without a document, and change nothing
     ///
-    /// A field a line, with the value of now and the wanted one: `+` is to come, `-` to go, `~` to change. Additions of other
-    /// programs are no difference. For a document in force follow the changes that the next activation of the saved profiles
-    /// makes in it, as after `nmcli connection modify` or an edited file.
-    Diff {
-        /// The form of the differences
-        #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Form::Text)]
-        format: Form,
-        /// Exit with 1 if there is a difference, and with 2 for everything that goes wrong
+    /// Chooses the uplink as configure-ovs.sh does and prints the reason, a tree of the interfaces,
+    /// settings that do not come along, and the result as an NMState document; all but the document
+    /// are comments. On a node that has br-ex already, by configure-ovs.sh or by dayone, the plan is
+    /// the next boot's. Exits with 2 when a file below /etc/ovnk has to be corrected.
+    Plan {
+        /// Print one JSON object with all profiles and their properties
         #[arg(long)]
-        exit_code: bool,
-        /// Compare with FILE in place of this node's document; `-` is standard input
-        #[arg(long, value_name = "FILE")]
-        document: Option<PathBuf>,
+        json: bool,
         /// Answer from FILE of `dayone collect` as on its node; `-` is standard input
         #[arg(long, value_name = "FILE", conflicts_with = "root")]
         from: Option<PathBuf>,
     },
-    /// Write the document of the running network: this node's profiles as NMState
+    /// Make br-ex on a node without a document
     ///
-    /// For a node that configure-ovs, a policy or somebody by hand has configured: `dayone diff --document FILE`
-    /// is empty then, and an apply changes no setting. It replaces the profiles of configure-ovs and of the
-    /// automatic bridge, which are for one boot, so that br-ex and the ports of a bond below it come up anew
-    /// once; the metric 48 of their routes stays until a document says another `auto-route-metric`. nmstate says
-    /// what is there, NetworkManager's profiles which of it is configured; comments at its head name what is
-    /// left out, and why. Has no secrets, but with `--last-good`. Changes nothing.
-    Export {
-        /// Write a NodeNetworkConfigurationPolicy of kubernetes-nmstate for this node
+    /// Chooses the uplink as configure-ovs.sh does and makes the same profiles, as one transaction.
+    /// Does nothing on a node with a document in force, or without OVN-Kubernetes.
+    Bridge {
+        /// Go on trying, with growing pauses, until br-ex is there
+        ///
+        /// Pauses grow from 15 s to 5 min. A change below /etc/ovnk or of dayone.toml ends one,
+        /// and so does SIGHUP. Used by dayone-bridge.service.
         #[arg(long)]
-        policy: bool,
-        /// Write the document of the last commit instead: the one in force, or the last good one, with its secrets
-        #[arg(long, conflicts_with = "policy")]
-        last_good: bool,
-        /// Answer from FILE of `dayone collect` as on its node; `-` is standard input
-        #[arg(long, value_name = "FILE", conflicts_with = "root")]
-        from: Option<PathBuf>,
+        keep_trying: bool,
     },
-    /// Accept a change of this node's network that was made on purpose: it is no drift any more
+    /// Keep the document on trial until the next boot
     ///
-    /// Takes over what `dayone diff` shows now, with its values. `dayone status` tells the change, and
-    /// dayone-health.service does not fail for it; any other difference is drift as before. It holds
-    /// until the document is applied anew, by a changed one, a repair or `dayone rollback`. Changes neither the
-    /// network nor the document: a change that is to last belongs into the document. Exits with 3 where
-    /// no document is in force.
-    Adopt {
-        /// Why, for whoever reads the status
-        #[arg(long, value_name = "TEXT")]
-        reason: Option<String>,
-        /// Make an adopted change drift again
-        #[arg(long, conflicts_with = "reason")]
-        forget: bool,
-        /// The form of the answer
+    /// To keep it for good, make it this node's document. Exits with 1 without a trial, or while it is
+    /// not applied yet; with 3 after its time, when the old network is back.
+    Confirm,
+    /// Undo a transaction that a crash or a power cut left open
+    ///
+    /// The unit runs before NetworkManager and needs neither it nor a network: it restores the profiles
+    /// that NetworkManager reads when it starts. By hand, while NetworkManager runs, it undoes as `apply`
+    /// does, and puts nothing else in force.
+    Recover,
+    /// Report in one line whether the node is as its document wants, for monitoring
+    ///
+    /// Exits with 3 while it is not: not in force, fallen back, drifted, refused, removed, held, or
+    /// for longer than the bounds of `[health]` in dayone.toml pending or at work. Used by
+    /// dayone-health.service, which keeps the account in /run/dayone/health.json and asks
+    /// NetworkManager only after something has changed, and every half hour. By hand it always
+    /// asks, and writes nothing. No gateway is asked; `dayone status` does.
+    Health {
+        /// The form of the account
         #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Form::Text)]
         format: Form,
+        /// Exit with 3 while the last account fails for REASON; used by dayone-health@.service
+        #[arg(long, value_name = "REASON", conflicts_with = "format")]
+        only: Option<String>,
     },
-    /// Put the last good configuration back in force
-    Rollback,
+    /// Carry out the trial that `apply --trial` asked for
+    ///
+    /// Undoes it instead if it was interrupted. Used by dayone-trial.service.
+    Trial,
+    /// Return when the boot may go on
+    ///
+    /// The boot may go on when the node's document is in force or the node has none, when the last
+    /// good configuration carries the node, or after a failure with `on-failure = "continue"`. Used
+    /// by dayone-wait.service, which kubelet requires.
+    Wait,
+    /// Print `skip` where the script of mtu-migration.service would fail, and tell the MTU that the cluster wants
+    ///
+    /// The condition of that unit: systemd skips it where a document in force has profiles of other names than
+    /// configure-ovs. The MTU is in the unit's environment, TARGET_MTU.
+    #[command(hide = true)]
+    MtuMigration,
 }
 
 impl Command {
@@ -338,6 +349,20 @@ impl Command {
             | Self::Diff { .. }
             | Self::Export { .. } => false,
         }
+    }
+
+    /// Whether its first line is the verdict, which no warning comes before.
+    pub(crate) fn has_verdict(&self) -> bool {
+        matches!(self, Self::Status { .. } | Self::Health { .. })
+    }
+
+    /// Returns what is wrong with a call that the parser of options takes.
+    pub(crate) fn fault(&self) -> Option<String> {
+        let Self::Apply { dry_run: false, document: Some(file), .. } = self else { return None };
+        let file = file.display();
+        Some(format!(
+            "`--document` needs `--dry-run`, which changes nothing; to apply {file} for a while: `dayone apply --trial 120 {file}`"
+        ))
     }
 
     /// Whether it reads or writes what root alone may.

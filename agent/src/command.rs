@@ -26,7 +26,7 @@ mod wait;
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) use self::status::text as status_text;
 pub(crate) use self::{
-    adopt::adopt,
+    adopt::{Adoption, adopt},
     apply::apply,
     bridge::bridge,
     check::check,

@@ -11,7 +11,6 @@ use crate::{
     document::DocumentError,
     document::changes::WatchError,
     document::check::CheckError,
-    document::digest::Digest,
     durable::FileError,
     lock::LockError,
     network::NetworkError,
@@ -61,11 +60,11 @@ pub(crate) enum Error {
     #[error("cannot undo the unfinished transaction of an earlier run ({phase})")]
     Recover { phase: Phase, source: Box<PhaseError> },
     #[error(
-        "document {digest} failed {count} times and is not tried again until it changes, \
+        "this document failed {} and is not tried again until it changes, \
          the network gets a card, an address or a default route, \
-         or `dayone apply --retry` is called; last: {last}"
+         or `dayone apply --retry` is called; last: {last}", times(*.count)
     )]
-    GivenUp { digest: Digest, count: u32, last: String },
+    GivenUp { count: u32, last: String },
     #[error(
         "{count} attempts in a row ended with the agent: it was killed, or ended itself (`journalctl -u 'dayone*'` has the cause)"
     )]
@@ -97,10 +96,15 @@ pub(crate) enum Error {
     OfCollected { text: String, exit: Exit },
     #[error("the collected node cannot be used")]
     Bundle(#[from] BundleError),
-    #[error("{failed} probes of the wire failed")]
+    #[error("{failed} of the probes failed")]
     Wire { failed: usize },
     #[error("{line}; {reason}")]
     NotInForce { line: String, reason: String },
+}
+
+/// Returns a count in words.
+pub(crate) fn times(count: u32) -> String {
+    if count == 1 { "once".to_owned() } else { format!("{count} times") }
 }
 
 /// The end of a transaction that failed; a failure after the decision comes after the commit.

@@ -31,12 +31,13 @@ mod watchdog;
 
 use std::{io::Write as _, path::Path, process::ExitCode, time::Duration};
 
-use clap::Parser as _;
+use clap::{CommandFactory as _, Parser as _, error::ErrorKind};
 
 use crate::{
     cli::{Cli, Command, StatusForm},
     error::{Error, Exit},
     paths::Paths,
+    status::log::Log,
 };
 
 /// Runs the program.
@@ -46,8 +47,19 @@ pub fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return ExitCode::from(usage(&error) as u8),
     };
-    status::log::start(cli.command.is_for_the_journal());
-    match carry_out(&cli) {
+    if let Some(fault) = cli.command.fault() {
+        let error = Cli::command().error(ErrorKind::MissingRequiredArgument, fault);
+        let _ = error.print();
+        return ExitCode::from(Exit::Input as u8);
+    }
+    status::log::start(match (cli.command.is_for_the_journal(), cli.command.has_verdict()) {
+        (true, _) => Log::OfChanges,
+        (false, true) => Log::AfterVerdict,
+        (false, false) => Log::Plain,
+    });
+    let result = carry_out(&cli);
+    status::log::finish();
+    match result {
         Ok(()) => ExitCode::from(Exit::Done as u8),
         Err(error) => {
             // Commands that change the network report to the journal and the console themselves; a
@@ -186,8 +198,13 @@ async fn carried_out(cli: &Cli, paths: &Paths) -> Result<(), Error> {
         }
         Command::Export { last_good: true, .. } => command::export_last_good(paths),
         Command::Export { policy, .. } => command::export(paths, *policy).await,
-        Command::Adopt { reason, forget, format } => {
-            command::adopt(paths, reason.as_deref(), *forget, *format).await
+        Command::Adopt { reason, forget, force, format } => {
+            let extent = match (forget, force) {
+                (true, _) => command::Adoption::Forget,
+                (false, true) => command::Adoption::Forced,
+                (false, false) => command::Adoption::OfAWorkingNetwork,
+            };
+            command::adopt(paths, reason.as_deref(), extent, *format).await
         }
         Command::Rollback => command::rollback(paths).await,
     }

@@ -7,6 +7,7 @@ mod automatic;
 pub(crate) mod bridges;
 mod captures;
 mod cards;
+pub(crate) mod causes;
 mod clients;
 pub(crate) mod connected;
 mod foreign;

@@ -41,7 +41,7 @@ use crate::{
     settings::{Settings, Usable},
     status::{
         Fault, Outcome, Status, StatusFile, Success,
-        log::{Tone, console, message_id},
+        log::{self, Tone, console, message_id},
         now,
         progress::Progress,
     },
@@ -275,8 +275,11 @@ fn status_and_progress(paths: &Paths) -> (StatusFile, Progress) {
 /// Reports the holder of the lock.
 pub(crate) fn waits(text: &str) {
     Progress::new(|_, _| {}).notify(text, Duration::ZERO);
+    // A terminal has the warning.
     tracing::warn!("{text}");
-    console(Tone::Plain, &[text.to_owned()]);
+    if log::is_service() {
+        console(Tone::Plain, &[text.to_owned()]);
+    }
 }
 
 /// Reports a run that did not begin; the status file belongs to another run.

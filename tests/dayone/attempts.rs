@@ -3,9 +3,10 @@
 use tests::{
     dayone::{
         ADDRESS, APPLIED, ATTEMPT, DAY_ONE, Document, HASTE, HOST_FILE, SOON, STATUS, attempt,
-        kubelet_ran, outcome, picture, settle, worker,
+        kubelet_ran, outcome, picture, settle, unwrapped, worker,
     },
     lab::{Case, Error, Inside, Lab, Nic, Node, Peer},
+    wire::{has, probed},
 };
 
 /// A node with short timeouts and the default limit of attempts.
@@ -155,9 +156,64 @@ fn rollback_returns_to_last_good_and_says_so() -> Result<(), Error> {
         assert_eq!((&json["in-force"], code), (&false.into(), Some(3)), "{json}");
         let file = inside.read(STATUS)?.unwrap_or_default();
         assert!(file.contains("by dayone rollback"), "{file}");
+        let text = inside.run(&["dayone", "status"])?;
+        assert!(text.stdout.starts_with("PENDING: "), "{text}");
+        assert!(text.stdout.contains("in force: no, the document of the last commit is"), "{text}");
+        a_failure_outlasts_the_way_back(&inside)?;
+        a_killed_run_is_undone_by_hand(&inside)?;
+        assert!(case.peer().pings(ADDRESS, SOON)?);
         inside.write(HOST_FILE, &good)?;
+        attempt(&inside)?;
         let text = inside.run(&["dayone", "status"])?;
         assert_eq!(text.status.code(), Some(0), "{text}");
         Ok(())
     })
+}
+
+/// The document fails beside a good one; `dayone rollback` makes it neither pending nor healthy.
+fn a_failure_outlasts_the_way_back(inside: &Inside) -> Result<(), Error> {
+    let failed = attempt(inside)?;
+    assert!(failed.text().contains("gateway 192.0.2.254"), "{}", failed.text());
+    let fell_back = |words: &str| {
+        let text = inside.run(&["dayone", "status"])?;
+        assert_eq!(text.status.code(), Some(3), "{text}");
+        assert!(text.stdout.starts_with("FELL BACK: "), "{text}");
+        assert!(unwrapped(&text.stdout).contains(words), "{words} in {text}");
+        let health = inside.run(&["dayone", "health"])?;
+        assert_eq!(health.status.code(), Some(3), "{health}");
+        Ok::<_, Error>(())
+    };
+    fell_back("gateway 192.0.2.254")?;
+    // The document's gateway is asked beside that of the network that is there.
+    let wire = probed(inside, 3)?;
+    assert!(has(&wire, "gateway", "192.0.2.254", "failed"), "{wire}");
+    assert!(has(&wire, "gateway", "192.0.2.1", "ok"), "{wire}");
+    let back = inside.run(&["dayone", "rollback"])?;
+    assert_eq!(back.status.code(), Some(0), "{back}");
+    assert!(back.stderr.contains("changes made by hand since the last commit go"), "{back}");
+    fell_back("it failed once; the last error: ")?;
+    fell_back("the next boot tries it once")
+}
+
+/// The status promises no service that starts again, and `dayone recover` undoes as a run does.
+fn a_killed_run_is_undone_by_hand(inside: &Inside) -> Result<(), Error> {
+    settle(inside)?;
+    let before = picture(inside)?;
+    inside.sh(
+        "dayone apply --retry >/dev/null 2>&1 & run=$!; \
+         while kill -0 $run && ! grep --quiet '^  \"phase\": \"probe\"' /run/dayone/status.json; do sleep 0.02; done; \
+         kill -9 $run; wait $run || true",
+    )?;
+    assert_ne!(picture(inside)?, before);
+    let text = inside.run(&["dayone", "status"])?;
+    assert!(text.stdout.starts_with("INTERRUPTED: "), "{text}");
+    assert!(!unwrapped(&text.stdout).contains("by itself"), "{text}");
+    let recovered = inside.run(&["dayone", "recover"])?;
+    assert_eq!(recovered.status.code(), Some(0), "{recovered}");
+    assert!(recovered.stderr.contains("an unfinished transaction was undone"), "{recovered}");
+    settle(inside)?;
+    assert_eq!(picture(inside)?, before);
+    let text = inside.run(&["dayone", "status"])?;
+    assert!(unwrapped(&text.stdout).contains("`dayone recover` has undone it"), "{text}");
+    Ok(())
 }

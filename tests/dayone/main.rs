@@ -4,6 +4,7 @@ mod adoption;
 mod apply;
 mod attempts;
 mod bridge;
+mod causes;
 mod choice;
 mod crash;
 mod derived;

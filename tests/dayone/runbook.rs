@@ -35,7 +35,7 @@ fn runbook_leads_a_node_with_a_wrong_document_back() -> Result<(), Error> {
         let inside = case.inside()?;
         assert_eq!(outcome(&inside, None)?.exit, 3);
         inside.wait_journal(&["SYSLOG_IDENTIFIER=dayone"], SOON * 3, |it| {
-            it.message().contains("failed 1 times and is not tried again")
+            it.message().contains("this document failed once and is not tried again")
         })?;
         inside.wait_sh("grep --quiet given-up /run/dayone/status.json", SOON)?;
         replays(&inside)?;

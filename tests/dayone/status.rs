@@ -10,6 +10,7 @@ use tests::{
     },
     lab::{Case, Error, Fault, Inside, Lab, Peer},
     program,
+    wire::{has, probed},
 };
 
 const CHANGE_ADOPTED: &str = "MESSAGE_ID=6f0d2f6a4e0b4b7c9b3f9a1f5d6c7e43";
@@ -86,7 +87,17 @@ fn lost_address_is_drift_and_a_virtual_one_is_not() -> Result<(), Error> {
 
 /// The address that is gone is no alarm any more, until somebody takes that back.
 fn a_change_on_purpose_is_adopted(inside: &Inside) -> Result<(), Error> {
-    let adopted = inside.run(&["dayone", "adopt", "--reason", "CHG-7", "--format", "json"])?;
+    let adopt = ["dayone", "adopt", "--reason", "CHG-7", "--format", "json"];
+    // A boot would wait for the way out.
+    let route = inside.sh("ip route show default | head --lines=1")?;
+    inside.sh("ip route del default")?;
+    let refused = inside.run(&adopt)?;
+    assert_eq!(refused.status.code(), Some(3), "{refused}");
+    assert!(refused.stderr.contains("no address with a default route"), "{refused}");
+    let forced = inside.run(&[&adopt[..], &["--force"]].concat())?;
+    assert_eq!(forced.status.code(), Some(0), "{forced}");
+    inside.sh(&format!("ip route add {route} onlink"))?;
+    let adopted = inside.run(&adopt)?;
     assert_eq!(adopted.status.code(), Some(0), "{adopted}");
     let json: serde_json::Value = serde_json::from_str(&adopted.stdout).unwrap_or_default();
     let schema = std::fs::read(program::root().join("agent/doc/adopt.schema.json"));
@@ -186,6 +197,8 @@ fn the_gateway_is_asked(case: &mut Case<'_>) -> Result<(), Error> {
     // A request of the peer's before the fault is an answer too.
     let silent = "ip neighbour flush dev br-ex; dayone status | grep --quiet 'no gateway answers'";
     inside.wait_sh(silent, 3 * SOON)?;
+    let wire = probed(&inside, 3)?;
+    assert!(has(&wire, "gateway", "192.0.2.1", "failed"), "{wire}");
     let text = page(&inside)?;
     let told = format!("IN FORCE: {HOST_FILE}; no gateway answers ");
     assert!(text.starts_with(&told), "{text}");
@@ -212,6 +225,15 @@ fn an_edited_profile_is_told(inside: &Inside) -> Result<(), Error> {
     inside.sh(&format!("cp {file} /root/saved; sed --in-place s/192.0.2.10/192.0.2.11/ {file}"))?;
     let text = page(inside)?;
     assert!(text.starts_with(&format!("DRIFTED: {HOST_FILE} the next activation")), "{text}");
+    // A run by hand leaves it too, and says so.
+    let kept = inside.run(&["dayone", "apply"])?;
+    assert_eq!(kept.status.code(), Some(3), "{kept}");
+    for words in ["192.0.2.11", "FAILED: DRIFTED: ", "`dayone rollback`", "`dayone adopt"] {
+        assert!(kept.stderr.contains(words), "{words} in {kept}");
+    }
+    assert!(!kept.stderr.contains("dayone_"), "{kept}");
+    assert!(kept.stderr.lines().all(|line| line.starts_with("dayone: ")), "{kept}");
+    assert!(page(inside)?.starts_with(&format!("DRIFTED: {HOST_FILE} the next activation")));
     let diff = inside.run(&["dayone", "diff", "--exit-code"])?;
     assert_eq!(diff.status.code(), Some(1), "{diff}");
     for line in [

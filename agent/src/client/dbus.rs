@@ -5,6 +5,7 @@ mod activation;
 mod active;
 mod addresses;
 mod bus;
+mod cards;
 mod hung;
 mod lldp;
 mod profiles;
@@ -23,9 +24,13 @@ use self::bus::{NM, call, path_of, unless_gone};
 use self::proxies::{CheckpointProxy, DeviceProxy};
 pub(crate) use self::{
     bus::{Bus, BusError},
+    cards::CardState,
     hung::Waiting,
     settings::to_dbus,
-    systemd::{arguments, bring_forward, has_job, start_unit, start_unit_out_of_turn, was_started},
+    systemd::{
+        arguments, awaited_by, bring_forward, has_job, start_unit, start_unit_out_of_turn,
+        was_started,
+    },
 };
 use crate::model::Checkpoint;
 

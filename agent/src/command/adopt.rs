@@ -9,10 +9,12 @@ use super::{
 };
 use crate::{
     cli::Form,
+    client::netlink::Netlink,
     document,
     durable::{adopted::AdoptedChange, record::Record, record_file},
     error::Error,
     lock,
+    network::NetworkError,
     paths::Paths,
     run::{marks, waits},
     settings::Usable,
@@ -22,11 +24,22 @@ use crate::{
 /// The longest reason in characters.
 const REASON: usize = 500;
 
+/// What is adopted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Adoption {
+    /// The differences of now, if the network leads out.
+    OfAWorkingNetwork,
+    /// The differences of now, whatever they are.
+    Forced,
+    /// Nothing any more.
+    Forget,
+}
+
 /// Records the differences of now, or forgets them.
 pub(crate) async fn adopt(
     paths: &Paths,
     reason: Option<&str>,
-    forget: bool,
+    adoption: Adoption,
     form: Form,
 ) -> Result<(), Error> {
     let settings = Usable::load(paths).told();
@@ -35,14 +48,17 @@ pub(crate) async fn adopt(
     let record = Record::load(paths);
     let Some(in_force) = record.document_in_force(paths) else { return Err(nothing_in_force()) };
     let document = in_force.source.display().to_string();
-    let lines = match forget {
-        true => Vec::new(),
-        false => {
+    let lines = match adoption {
+        Adoption::Forget => Vec::new(),
+        Adoption::OfAWorkingNetwork | Adoption::Forced => {
             let chosen =
                 document::choose(paths, Some(&in_force), settings.wait.hostname.get(), || {});
             let chosen = chosen.await?.document.filter(|it| it.digest == in_force.digest);
             let Some(chosen) = chosen else { return Err(nothing_in_force()) };
             services::required(paths, services::needs_ovs(&chosen)).await?;
+            if adoption == Adoption::OfAWorkingNetwork {
+                leads_out(&record).await?;
+            }
             from_record(paths, &settings, &record).await?.as_ref().map(Differences::lines)
         }
         .unwrap_or_default(),
@@ -94,8 +110,23 @@ pub(crate) async fn adopt(
     })
 }
 
+/// An error if no recorded family has an address and a default route: a boot would wait for them.
+async fn leads_out(record: &Record) -> Result<(), Error> {
+    let Some(uplinks) = record.uplinks().filter(|it| !it.families.is_empty()) else {
+        return Ok(());
+    };
+    let netlink = Netlink::connect().map_err(NetworkError::from)?;
+    if !uplinks.usable_families(&netlink).await?.is_empty() {
+        return Ok(());
+    }
+    let reason = "the network has no address with a default route, for which the next boot would wait; \
+                  `dayone rollback` puts the document's network back, `dayone adopt --force` adopts \
+                  this one";
+    Err(Error::NotInForce { line: "nothing was adopted".to_owned(), reason: reason.to_owned() })
+}
+
 fn nothing_in_force() -> Error {
     let reason =
-        "a change is adopted beside a document in force alone; `dayone status` has the rest";
+        "a change is adopted only beside a document in force; `dayone status` has the rest";
     Error::NotInForce { line: "nothing was adopted".to_owned(), reason: reason.to_owned() }
 }

@@ -2,7 +2,11 @@
 
 use std::time::Duration;
 
-use super::{gateway, services};
+use super::{
+    difference::from_record,
+    gateway, services,
+    status::{Depth, look},
+};
 use crate::{
     document,
     durable::record::Record,
@@ -10,7 +14,10 @@ use crate::{
     paths::Paths,
     run::{AttemptKind, Caller, Extent, attempt::attempt, refused, retry, signals::Signals},
     settings::Usable,
-    status::{Outcome, StatusFile, Success},
+    status::{
+        Outcome, StatusFile, Success,
+        log::{Tone, console},
+    },
 };
 
 /// Tries once, or until the boot may go on. Only a success of a single attempt decides the boot: after a failure
@@ -26,10 +33,16 @@ pub(crate) async fn apply(paths: &Paths, retry: bool, keep_trying: bool) -> Resu
         services::open_vswitch(paths).await?;
     }
     attempt(paths, &stop, AttemptKind::Document, extent, Caller::Person).await?;
-    match needs_ovs {
-        Some(_) => works(paths).await.inspect_err(refused),
-        None => Ok(()),
+    if needs_ovs.is_none() {
+        return Ok(());
     }
+    let outcome = StatusFile::load(paths).ok().flatten().map(|status| status.outcome);
+    // A transaction has asked the gateways that decide, and has left no difference.
+    if outcome == Some(Outcome::Succeeded(Success::Committed)) {
+        return Ok(());
+    }
+    works(paths).await.inspect_err(refused)?;
+    has_no_change(paths).await.inspect_err(refused)
 }
 
 /// Whether this node's document needs Open vSwitch; `None`: it has none, or none that can be read.
@@ -42,17 +55,27 @@ async fn needs_ovs(paths: &Paths) -> Option<bool> {
 /// An error if the network in force is dead. A boot goes on with a silent gateway, since a reboot mends none; somebody at a
 /// terminal asked for a network that works.
 async fn works(paths: &Paths) -> Result<(), Error> {
-    // A transaction has asked the gateways that decide.
-    let is_committed = StatusFile::load(paths)
-        .ok()
-        .flatten()
-        .is_some_and(|it| it.outcome == Outcome::Succeeded(Success::Committed));
-    if is_committed {
-        return Ok(());
-    }
     let settings = Usable::load(paths).settings;
     match gateway::silent(paths, &settings, &Record::load(paths), None).await {
         Some(why) if paths.is_system() => Err(Error::Silent { why }),
         Some(_) | None => Ok(()),
     }
+}
+
+/// An error, after a list of the differences, if the network in force was changed since its commit. A boot leaves such a change
+/// too.
+async fn has_no_change(paths: &Paths) -> Result<(), Error> {
+    if !paths.is_system() {
+        return Ok(());
+    }
+    let settings = Usable::load(paths).settings;
+    let (_, assessment) = look(paths, &settings, Depth::Network).await?;
+    if !assessment.verdict.is_drift() {
+        return Ok(());
+    }
+    let differences = from_record(paths, &settings, &Record::load(paths)).await?;
+    console(Tone::Plain, &differences.map(|it| it.lines()).unwrap_or_default());
+    let reason = "`dayone rollback` puts the document's network back, and the changes go; `dayone adopt \
+                  --reason TEXT` keeps them";
+    Err(Error::NotInForce { line: assessment.line, reason: reason.to_owned() })
 }

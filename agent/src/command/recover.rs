@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use nmgen::chain;
 
+use super::services;
 use crate::{
     client::ovsdb::{Ovsdb, OvsdbError},
     durable::{
@@ -16,12 +17,16 @@ use crate::{
     network::bridges,
     paths::Paths,
     run::{
-        marks,
-        recover::{OpenTransaction, note, open_journal, say_recovered},
+        Run, marks,
+        recover::{OpenTransaction, note, open_journal, say_recovered, undo_by_hand},
+        signals::Signals,
         units,
     },
-    status::log,
+    status::log::{self, Tone, console},
 };
+
+/// The time in which NetworkManager says that it is there.
+const ANSWER: Duration = Duration::from_secs(5);
 
 /// Short, since NetworkManager waits for dayone-recover.service.
 const TURN: Duration = Duration::from_secs(20);
@@ -30,17 +35,29 @@ const TURN: Duration = Duration::from_secs(20);
 /// on a mark holds back the units that would apply the document themselves. A call by hand makes no
 /// mark: no later run would remove it, and kubelet would wait for it at its next start.
 pub(crate) async fn recover(paths: &Paths) -> Result<(), Error> {
-    if log::is_service() {
-        marks::hold_at_boot(paths);
-        match units::move_link_of_0_2(paths) {
-            Ok(true) => tracing::info!(
-                "dayone-bridge.service starts with ovs-configuration.service from the next boot on"
-            ),
-            Ok(false) => {}
-            Err(error) => {
-                tracing::warn!("the link of dayone-bridge.service stays: {}", chain(&error));
+    match (log::is_service(), paths.is_system()) {
+        (true, _) => {
+            marks::hold_at_boot(paths);
+            match units::move_link_of_0_2(paths) {
+                Ok(true) => tracing::info!(
+                    "dayone-bridge.service starts with ovs-configuration.service from the next boot on"
+                ),
+                Ok(false) => {}
+                Err(error) => {
+                    tracing::warn!("the link of dayone-bridge.service stays: {}", chain(&error));
+                }
             }
         }
+        (false, false) => {}
+        // NetworkManager would neither read the restored profiles nor give up the ones that it has.
+        (false, true) => match services::down_network_manager(paths, ANSWER).await {
+            None => return undone_by_hand(paths).await,
+            Some(late) if late.is_late => return Err(services::ended(late)),
+            Some(down) => {
+                let text = format!("{down}: it reads the restored profiles when it starts");
+                console(Tone::Plain, &[text]);
+            }
+        },
     }
     // Early in boot there is no other run; a manual call may meet one.
     let say = |text: &str| tracing::warn!("{text}");
@@ -70,6 +87,15 @@ pub(crate) async fn recover(paths: &Paths) -> Result<(), Error> {
             OpenTransaction::Nothing => return Ok(()),
         }
     }
+}
+
+/// Undoes as a run does, beside NetworkManager.
+async fn undone_by_hand(paths: &Paths) -> Result<(), Error> {
+    let stop = Signals::listen()?.stop;
+    let run = Run::begin(paths, "recover", &stop).await?;
+    let result = undo_by_hand(&run).await;
+    run.finish();
+    result
 }
 
 /// Undoes a transaction; `false` if the agent has to end it once Open vSwitch is up.

@@ -1,8 +1,11 @@
 //! `dayone rollback`: returns to the last good configuration.
 
+use std::time::Duration;
+
 use super::services;
 use crate::{
-    durable::record::Record,
+    document,
+    durable::{boot_id, record::Record},
     error::Error,
     paths::Paths,
     run::{
@@ -12,7 +15,10 @@ use crate::{
         refused,
         signals::Signals,
     },
-    status::Success,
+    status::{
+        Success,
+        log::{self, Tone, console},
+    },
 };
 
 /// Applies the last good document as a transaction, reported like `apply`.
@@ -23,9 +29,14 @@ pub(crate) async fn rollback(paths: &Paths) -> Result<(), Error> {
         services::open_vswitch(paths).await?;
     }
     let run = Run::begin(paths, "rollback", &stop).await?;
+    if !log::is_service() {
+        console(Tone::Plain, &["changes made by hand since the last commit go".to_owned()]);
+    }
     let result = last_good::put_back(&run).await;
     match &result {
         Ok(()) => {
+            let is_beside_a_failure = is_beside_a_failure(paths).await;
+            run.status.update(|it| it.last_good_in_force = is_beside_a_failure);
             run.publish(Decision::Release(ReleaseReason::LastGood));
             run.succeeded(Success::Committed);
         }
@@ -35,4 +46,16 @@ pub(crate) async fn rollback(paths: &Paths) -> Result<(), Error> {
     }
     run.finish();
     result
+}
+
+/// Whether this node's document is another one, which has failed in this boot: the next boot tries it once.
+async fn is_beside_a_failure(paths: &Paths) -> bool {
+    let record = Record::load(paths);
+    let Some(failures) = record.failures.as_ref().filter(|it| it.boot_id == boot_id(paths)) else {
+        return false;
+    };
+    let in_force = record.document_in_force(paths);
+    let chosen = document::choose(paths, in_force.as_ref(), Duration::ZERO, || {}).await;
+    let document = chosen.ok().and_then(|it| it.document);
+    document.is_some_and(|it| it.digest == failures.digest)
 }

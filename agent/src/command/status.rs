@@ -26,17 +26,25 @@ use super::{
 };
 use crate::{
     cli::StatusForm,
+    client::dbus::awaited_by,
     document::{self, Chosen},
     durable::{FileError, record::Record},
     error::Error,
     lock,
     model::facts::Outage,
-    network::sight::Sight,
+    network::{
+        causes::{self, Cause},
+        sight::Sight,
+    },
     paths::Paths,
     run::mtu_migration::{Migration, Standing},
     settings::{OnFailure, Settings, Usable},
-    status::{StatusFile, log},
+    state::Parsed,
+    status::{Open, Outcome, StatusFile, Success, log},
 };
+
+/// Units that are named, of a boot that may start many at once.
+const UNITS: usize = 4;
 
 /// Prints the status; an error unless the node's document is in force.
 pub(crate) async fn status(paths: &Paths, form: StatusForm) -> Result<(), Error> {
@@ -66,9 +74,55 @@ pub(super) async fn look(
     settings: &Settings,
     depth: Depth,
 ) -> Result<(NodeStatus, Assessment), Error> {
-    let node = find(paths, settings, depth).await?;
+    let mut node = find(paths, settings, depth).await?;
+    let assessment = verdict::assess(&node);
+    let is_asked = depth == Depth::Gateways && paths.is_system() && node.report.down.is_none();
+    if !is_asked || !assessment.verdict.has_no_network() {
+        return Ok((node, assessment));
+    }
+    node.report.causes = causes(paths, &node.chosen).await;
     let assessment = verdict::assess(&node);
     Ok((node, assessment))
+}
+
+/// The causes that are known; a look that fails is a warning, beside the verdict.
+async fn causes(paths: &Paths, chosen: &Chosen) -> Vec<Cause> {
+    let parsed = chosen.document.as_ref().and_then(|it| Parsed::new(&it.text).ok());
+    let planned = parsed.map(|it| it.first_wants().planned()).unwrap_or_default();
+    match services::in_time(causes::causes(paths, planned)).await {
+        Ok(Ok(causes)) => causes,
+        Ok(Err(error)) => {
+            tracing::warn!("causes are not known: {}", chain(&error));
+            Vec::new()
+        }
+        Err(late) => {
+            tracing::warn!("causes are not known: {late}");
+            Vec::new()
+        }
+    }
+}
+
+/// The unit of the agent that waits for its turn, and the units whose start is at work meanwhile.
+async fn turn(report: &StatusReport) -> Option<String> {
+    let unit = match report.boot.outcome {
+        Outcome::Open(Open::NotRun) => "dayone.service",
+        Outcome::Succeeded(Success::Nothing) if report.boot.bridge.is_none() => {
+            "dayone-bridge.service"
+        }
+        Outcome::Open(_) | Outcome::Succeeded(_) | Outcome::Failed(_) => return None,
+    };
+    let mut units = match awaited_by(unit).await {
+        Ok(units) => units?,
+        Err(error) => {
+            tracing::warn!("{}", chain(&error));
+            return None;
+        }
+    };
+    units.truncate(UNITS);
+    Some(match units.is_empty() {
+        true => format!("{unit} waits for its turn"),
+        false => format!("{unit} waits for its turn, after {}", units.join(", ")),
+    })
 }
 
 async fn find(paths: &Paths, settings: &Settings, depth: Depth) -> Result<NodeStatus, Error> {
@@ -110,6 +164,9 @@ async fn find(paths: &Paths, settings: &Settings, depth: Depth) -> Result<NodeSt
     }
     if report.in_force && chosen.document.is_some() {
         report.mtu_migration = of_the_cluster(paths, &record).await?;
+    }
+    if paths.is_system() {
+        report.turn = turn(&report).await;
     }
     let asks = depth == Depth::Gateways && paths.has_network();
     if asks && report.in_force && report.down.is_none() {

@@ -193,7 +193,7 @@ mod tests {
         Decision::{Hold, Release},
         *,
     };
-    use crate::{document::digest::Digest, status::phase::Phase, transaction::PhaseError};
+    use crate::{status::phase::Phase, transaction::PhaseError};
 
     const FAULTS: [Fault; 5] = [
         Fault::Untouched,
@@ -221,9 +221,7 @@ mod tests {
                 Failure::RollBackFailed { phase, source: source(), roll_back_phase, roll_back }
                     .into()
             }
-            Fault::GivenUp => {
-                Error::GivenUp { digest: Digest::of(b""), count: 3, last: String::new() }
-            }
+            Fault::GivenUp => Error::GivenUp { count: 3, last: String::new() },
         }
     }
 

@@ -166,8 +166,7 @@ async fn transact(
     let most = run.settings.max_attempts;
     let given_up = record.given_up(run.paths, &document.digest, most);
     if let Some(it) = given_up.filter(|it| extent != Extent::Grown || it.are_cut_off(most)) {
-        let (digest, count, last) = (document.digest.clone(), it.count, it.last_error.clone());
-        return Err(Error::GivenUp { digest, count, last });
+        return Err(Error::GivenUp { count: it.count, last: it.last_error.clone() });
     }
     let network = run.connect().await?;
     // Leftovers of an unreadable document stay.

@@ -11,11 +11,11 @@ use crate::{
         record_file::{self, Failed, INTERRUPTED},
         set_aside,
     },
-    error::Error,
+    error::{Error, Exit},
     model::Before,
     network::{Network as _, within},
     paths::Paths,
-    status::{log::message_id, trial},
+    status::{Fault, Open, Outcome, Status, StatusFile, log::message_id, now, trial},
     transaction::{Probed, memory},
 };
 
@@ -43,6 +43,34 @@ pub(super) async fn online(run: &Run<'_>) -> Result<Record, Error> {
         tracing::warn!("files of version 0.2 stay beside the record: {}", chain(&error));
     }
     Ok(Record::load(run.paths))
+}
+
+/// Undoes what an earlier run left open, for `dayone recover`, and puts nothing else in force. The account of the boot stays,
+/// unless it is the killed run's.
+pub(crate) async fn undo_by_hand(run: &Run<'_>) -> Result<(), Error> {
+    let earlier = StatusFile::load(run.paths)?.unwrap_or_default();
+    let result = online(run).await.map(drop);
+    let phases = run.progress.phases();
+    if let Err(error) = &result {
+        run.status.update(|status| *status = Status { phases, ..earlier });
+        run.failed(error);
+    } else if !phases.is_empty() {
+        let is_over = !matches!(
+            earlier.outcome,
+            Outcome::Open(Open::Running) | Outcome::Failed(Fault::RollBackFailed)
+        );
+        let undone = Status {
+            outcome: Outcome::Failed(Fault::RolledBack),
+            exit: Some(Exit::RolledBack as u8),
+            error: Some("the run was killed, and `dayone recover` has undone it".to_owned()),
+            finished: Some(now()),
+            phases,
+            ..earlier.clone()
+        };
+        run.status.update(|status| *status = if is_over { earlier } else { undone });
+        run.status.write();
+    }
+    result
 }
 
 async fn undo(run: &Run<'_>, journal: &Journal) -> Result<(), Error> {

@@ -284,7 +284,6 @@ mod histories;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::document::digest::Digest;
 
     #[test]
     fn pauses_grow() {
@@ -310,8 +309,7 @@ mod tests {
 
     #[test]
     fn after_a_hopeless_failure_the_network_is_asked_at_least_every_five_minutes() {
-        let digest = Digest::of(b"");
-        let given_up = Error::GivenUp { digest, count: 3, last: String::new() };
+        let given_up = Error::GivenUp { count: 3, last: String::new() };
         let refused = Error::Check(crate::document::check::CheckError::Refused(Vec::new()));
         for error in [given_up, refused] {
             assert_eq!(DOCUMENT.pause(&error, 1).as_secs(), 300);

@@ -3,13 +3,17 @@
 use std::{
     fs::File,
     io::{IsTerminal, Write as _},
-    sync::mpsc,
+    sync::{Mutex, mpsc},
     thread,
     time::Duration,
 };
 
 use tracing_subscriber::{
-    Layer as _, field::MakeExt as _, filter::LevelFilter, fmt::format, layer::SubscriberExt as _,
+    Layer as _,
+    field::MakeExt as _,
+    filter::{LevelFilter, Targets},
+    fmt::format,
+    layer::SubscriberExt as _,
     util::SubscriberInitExt as _,
 };
 
@@ -86,12 +90,79 @@ pub(crate) fn is_coloured(stream: &impl IsTerminal) -> bool {
     stream.is_terminal() && !is_dumb && !is_set("NO_COLOR")
 }
 
-/// Starts logging; `DAYONE_LOG` (error, warn, info, debug, trace) sets the level, default info. A command that may change the
-/// network writes to the journal also when somebody calls it at a terminal.
-pub(crate) fn start(changes_network: bool) {
-    let level = std::env::var("DAYONE_LOG").ok().and_then(|l| l.parse().ok());
-    let level = level.unwrap_or(LevelFilter::INFO);
-    let ours = tracing_subscriber::filter::Targets::new()
+/// What a command writes beside the journal of a service.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Log {
+    /// It may change the network: the journal gets everything, and a terminal the warnings.
+    OfChanges,
+    /// Its first line is the verdict: warnings follow at the end of the command, by [`finish`].
+    AfterVerdict,
+    Plain,
+}
+
+/// Warnings that follow the verdict.
+static LATER: Mutex<Vec<u8>> = Mutex::new(Vec::new());
+
+/// Writes what was kept back.
+pub(crate) fn finish() {
+    let kept = LATER.lock().map(|mut kept| std::mem::take(&mut *kept)).unwrap_or_default();
+    let _ = std::io::stderr().write_all(&kept);
+}
+
+/// Keeps lines back until [`finish`].
+struct Later;
+
+impl std::io::Write for Later {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        if let Ok(mut kept) = LATER.lock() {
+            kept.extend_from_slice(bytes);
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+/// The warnings of a run by hand as lines of its terminal. What ends a run says so itself.
+struct Terminal;
+
+impl<S: tracing::Subscriber> tracing_subscriber::Layer<S> for Terminal {
+    fn on_event(
+        &self,
+        event: &tracing::Event<'_>,
+        _context: tracing_subscriber::layer::Context<'_, S>,
+    ) {
+        if event.metadata().fields().field("dayone_exit").is_none() {
+            let mut words = Words::default();
+            event.record(&mut words);
+            console(Tone::Plain, &[words.0]);
+        }
+    }
+}
+
+/// The message of an event and, after it, its error.
+#[derive(Default)]
+struct Words(String);
+
+impl tracing::field::Visit for Words {
+    fn record_debug(&mut self, field: &tracing::field::Field, value: &dyn std::fmt::Debug) {
+        match field.name() {
+            "message" => self.0.insert_str(0, &format!("{value:?}")),
+            "error" => self.0.push_str(&format!(": {value:?}")),
+            _ => {}
+        }
+    }
+}
+
+/// Starts logging; `DAYONE_LOG` (error, warn, info, debug, trace) sets the level, default info, and brings all of it to a terminal
+/// too.
+pub(crate) fn start(log: Log) {
+    let asked: Option<LevelFilter> =
+        std::env::var("DAYONE_LOG").ok().and_then(|level| level.parse().ok());
+    let level = asked.unwrap_or(LevelFilter::INFO);
+    let ours = Targets::new()
         // Libraries log warnings for normal events (a device without Wi-Fi, a closed subscription).
         .with_default(if level > LevelFilter::INFO {
             LevelFilter::WARN
@@ -105,9 +176,14 @@ pub(crate) fn start(changes_network: bool) {
             "nmstate::nm::nm_dbus::error",
             if level > LevelFilter::INFO { level } else { LevelFilter::ERROR },
         );
-    let is_journal = is_service() || changes_network;
+    let is_journal = is_service() || log == Log::OfChanges;
     let journal = if is_journal { tracing_journald::layer().ok() } else { None };
-    let is_plain = !is_service() || journal.is_none();
+    let is_of_a_person = !is_service() && log == Log::OfChanges && asked.is_none();
+    let is_plain = (!is_service() && !is_of_a_person) || journal.is_none();
+    let terminal = (!is_plain && is_of_a_person).then(|| {
+        let warnings = Targets::new().with_default(LevelFilter::ERROR);
+        Terminal.with_filter(warnings.with_target("dayone", LevelFilter::WARN))
+    });
     let journal = journal.map(|journal| {
         journal
             .with_field_prefix(None)
@@ -125,12 +201,17 @@ pub(crate) fn start(changes_network: bool) {
         // Colours need a feature of the library, which says so on the terminal.
         tracing_subscriber::fmt::layer()
             .fmt_fields(shown.delimited(" "))
-            .with_writer(std::io::stderr)
+            .with_writer(move || -> Box<dyn std::io::Write> {
+                match log {
+                    Log::AfterVerdict => Box::new(Later),
+                    Log::OfChanges | Log::Plain => Box::new(std::io::stderr()),
+                }
+            })
             .with_target(false)
             .without_time()
             .with_filter(ours)
     });
-    tracing_subscriber::registry().with(journal).with(plain).init();
+    tracing_subscriber::registry().with(journal).with(plain).with(terminal).init();
 }
 
 /// Severity of a console line.

@@ -29,6 +29,8 @@ type OnPhase = Box<dyn Fn(Phase, &[Done])>;
 pub(crate) struct Progress {
     done: RefCell<Vec<Done>>,
     notify: bool,
+    /// Somebody at a terminal reads what it does.
+    is_of_a_person: bool,
     /// The wait that a run by hand has told.
     awaited: RefCell<String>,
     on_phase: OnPhase,
@@ -38,21 +40,28 @@ impl Progress {
     /// Reports to systemd, if it listens, and to `on_phase`.
     pub(crate) fn new(on_phase: impl Fn(Phase, &[Done]) + 'static) -> Self {
         let notify = std::env::var_os("NOTIFY_SOCKET").is_some();
-        let awaited = RefCell::default();
-        Self { done: RefCell::default(), notify, awaited, on_phase: Box::new(on_phase) }
+        Self {
+            done: RefCell::default(),
+            notify,
+            is_of_a_person: !log::is_service(),
+            awaited: RefCell::default(),
+            on_phase: Box::new(on_phase),
+        }
     }
 
     /// Discards progress.
     #[cfg(test)]
     pub(crate) fn silent() -> Self {
-        let awaited = RefCell::new("everything".to_owned());
-        let on_phase = Box::new(|_, _: &_| {});
-        Self { done: RefCell::default(), notify: false, awaited, on_phase }
+        Self { notify: false, is_of_a_person: false, ..Self::new(|_, _| {}) }
     }
 
     /// A phase begins; it takes at most `bound`.
     pub(crate) fn enter(&self, phase: Phase, bound: Duration) -> Instant {
         self.notify(&phase.to_string(), bound);
+        if self.is_of_a_person && phase.is_long() {
+            let most = bound.as_secs_f64().ceil();
+            console(Tone::Plain, &[format!("{phase} (up to {most:.0} s)")]);
+        }
         tracing::debug!(dayone_phase = %phase, "begins");
         (self.on_phase)(phase, &self.done.borrow());
         Instant::now()
@@ -71,7 +80,7 @@ impl Progress {
         let what = text.split(" (").next().unwrap_or_default();
         // Most waits are over before their first second.
         let has_waited = !text.contains("(0 s of ");
-        if has_waited && !log::is_service() && *self.awaited.borrow() != what {
+        if has_waited && self.is_of_a_person && *self.awaited.borrow() != what {
             what.clone_into(&mut self.awaited.borrow_mut());
             console(Tone::Plain, &[text.to_owned()]);
         }

@@ -18,6 +18,8 @@ pub(super) trait Manager {
     fn active_connections(&self) -> zbus::Result<Vec<OwnedObjectPath>>;
     #[zbus(property)]
     fn startup(&self) -> zbus::Result<bool>;
+    #[zbus(property(emits_changed_signal = "false"))]
+    fn networking_enabled(&self) -> zbus::Result<bool>;
     fn checkpoint_create(
         &self,
         devices: &[ObjectPath<'_>],
@@ -121,6 +123,8 @@ pub(super) trait Device {
     fn interface(&self) -> zbus::Result<String>;
     #[zbus(property(emits_changed_signal = "false"))]
     fn state(&self) -> zbus::Result<u32>;
+    #[zbus(property(emits_changed_signal = "false"))]
+    fn state_reason(&self) -> zbus::Result<(u32, u32)>;
     #[zbus(property(emits_changed_signal = "false"))]
     fn device_type(&self) -> zbus::Result<u32>;
     #[zbus(property(emits_changed_signal = "false"))]

@@ -17,6 +17,19 @@ trait Systemd {
     fn restart_unit(&self, name: &str, mode: &str)
     -> zbus::Result<zbus::zvariant::OwnedObjectPath>;
     fn get_unit(&self, name: &str) -> zbus::Result<zbus::zvariant::OwnedObjectPath>;
+    #[allow(clippy::type_complexity, reason = "the method's own type")]
+    fn list_jobs(
+        &self,
+    ) -> zbus::Result<
+        Vec<(
+            u32,
+            String,
+            String,
+            String,
+            zbus::zvariant::OwnedObjectPath,
+            zbus::zvariant::OwnedObjectPath,
+        )>,
+    >;
     /// Has systemd send its signals.
     fn subscribe(&self) -> zbus::Result<()>;
     #[zbus(signal)]
@@ -130,6 +143,16 @@ async fn loaded(unit: &'static str) -> Result<Option<UnitProxy<'static>>, BusErr
     let builder = UnitProxy::builder(systemd.inner().connection()).path(path).map_err(ask)?;
     let builder = builder.cache_properties(zbus::proxy::CacheProperties::No);
     builder.build().await.map(Some).map_err(ask)
+}
+
+/// Returns the units whose start is at work while this one waits for its turn; `None` if it does not wait.
+pub(crate) async fn awaited_by(unit: &'static str) -> Result<Option<Vec<String>>, BusError> {
+    let query = |e| BusError::Start { unit, source: Box::new(e) };
+    let jobs = systemd().await?.list_jobs().await.map_err(query)?;
+    let is_waiting = jobs.iter().any(|(_, name, _, state, ..)| name == unit && state == "waiting");
+    let at_work =
+        jobs.into_iter().filter(|(_, _, kind, state, ..)| kind == "start" && state == "running");
+    Ok(is_waiting.then(|| at_work.map(|(_, name, ..)| name).collect()))
 }
 
 /// Has systemd restart a unit, and waits until it is up.

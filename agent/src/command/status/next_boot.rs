@@ -1,6 +1,9 @@
 //! The next boot: units that it does not start, and a document that it refuses.
 
+use std::fmt;
+
 use nmgen::chain;
+use serde::{Serialize, Serializer};
 
 use crate::{
     document::{Chosen, Document, check, service_files},
@@ -9,17 +12,52 @@ use crate::{
     run::{marks, units},
 };
 
+/// A unit of the agent that the next boot does not start.
+#[derive(Clone, Debug)]
+pub(super) struct LackingUnit {
+    pub(super) name: &'static str,
+    pub(super) is_masked: bool,
+    /// What the next boot does without it.
+    pub(super) effect: &'static str,
+}
+
+impl fmt::Display for LackingUnit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let state = if self.is_masked { "masked" } else { "disabled" };
+        write!(f, "{} is {state}: the next boot {}", self.name, self.effect)
+    }
+}
+
+impl Serialize for LackingUnit {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+/// Returns the commands that give the next boot these units back.
+pub(super) fn remedy(units: &[LackingUnit]) -> String {
+    let names = |is_meant: fn(&LackingUnit) -> bool| {
+        let names = units.iter().filter(|unit| is_meant(unit)).map(|unit| unit.name);
+        names.collect::<Vec<_>>().join(" ")
+    };
+    let (masked, all) = (names(|unit| unit.is_masked), names(|_| true));
+    match masked.is_empty() {
+        true => format!("`systemctl enable {all}`"),
+        false => format!("`systemctl unmask {masked}`, then `systemctl enable {all}`"),
+    }
+}
+
 /// Units of the agent that the next boot does not start, with the effect: those of a document, or of the automatic bridge.
-pub(super) fn lacking(paths: &Paths, chosen: &Chosen, is_bridge: bool) -> Vec<String> {
+pub(super) fn lacking(paths: &Paths, chosen: &Chosen, is_bridge: bool) -> Vec<LackingUnit> {
     let is_there = |unit: &str| units::is_enabled(paths, unit) && !units::is_masked(paths, unit);
     let recover = (
         "dayone-recover.service",
         "undoes no interrupted transaction before NetworkManager starts",
     );
     let mut lacking = Vec::new();
-    let mut note = |unit: &str, effect: &str| {
-        let state = if units::is_masked(paths, unit) { "masked" } else { "disabled" };
-        lacking.push(format!("{unit} is {state}: the next boot {effect}"));
+    let mut note = |name: &'static str, effect: &'static str| {
+        let is_masked = units::is_masked(paths, name);
+        lacking.push(LackingUnit { name, is_masked, effect });
     };
     if chosen.document.is_some() {
         if !marks::is_agent_enabled(paths) {

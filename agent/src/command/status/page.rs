@@ -70,7 +70,9 @@ fn document(page: &mut String, node: &NodeStatus, reason: &str) {
         }
         None => *page += &entry("document", "none"),
     }
-    *page += &entry("chosen", &chosen.reason);
+    if chosen.reason != reason {
+        *page += &entry("chosen", &chosen.reason);
+    }
     let boot = &report.boot;
     if let Some(bridge) = report.bridge() {
         *page += &entry("bridge", &boot.reason);
@@ -107,7 +109,8 @@ fn run(page: &mut String, node: &NodeStatus, paint: &Paint) {
 fn state(page: &mut String, node: &NodeStatus) {
     let report = &node.report;
     if let Some(failures) = node.failures() {
-        *page += &entry("failures", &format!("{} of document {}", failures.count, failures.digest));
+        let digest = failures.digest.to_string();
+        *page += &entry("failures", &format!("{} of document {digest:.12}", failures.count));
     }
     if let Some(digest) = &report.pending {
         *page += &entry("pending", &digest.to_string());
@@ -122,7 +125,7 @@ fn state(page: &mut String, node: &NodeStatus) {
         *page += &entry("adopted", &change.to_string());
     }
     for unit in &report.units {
-        *page += &entry("next boot", unit);
+        *page += &entry("next boot", &unit.to_string());
     }
     if let Some(why) = &report.silent {
         *page += &entry("gateway", why);
@@ -145,6 +148,13 @@ fn in_force(node: &NodeStatus) -> String {
         _ if report.not_recorded => "yes, but not recorded".to_owned(),
         (false, _, _) if report.boot.last_good_in_force => {
             "no, the last good configuration is".to_owned()
+        }
+        (false, _, _)
+            if report.pending.is_some()
+                && node.record.committed.is_some()
+                && matches!(report.boot.outcome, Outcome::Succeeded(_)) =>
+        {
+            "no, the document of the last commit is".to_owned()
         }
         (false, _, _) => "no".to_owned(),
         (true, _, _) if matches!(report.boot.outcome, Outcome::Failed(_)) && !node.is_back() => {

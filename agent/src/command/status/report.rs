@@ -5,7 +5,7 @@ use std::{fmt, path::PathBuf};
 use nmgen::chain;
 use serde::Serialize;
 
-use super::next_boot;
+use super::next_boot::{self, LackingUnit};
 use crate::{
     document::{Chosen, DocumentError, digest::Digest, service_files},
     durable::{
@@ -15,6 +15,7 @@ use crate::{
     },
     error::Error,
     model::facts::Outage,
+    network::causes::Cause,
     paths::Paths,
     run::{last_good, marks, mtu_migration::Standing},
     status::{
@@ -64,11 +65,15 @@ pub(super) struct StatusReport {
     /// The parts of the document that the saved profiles lack: the next activation takes them away.
     pub(super) saved: Vec<String>,
     /// Units of the agent that the next boot does not start, with the effect.
-    pub(super) units: Vec<String>,
+    pub(super) units: Vec<LackingUnit>,
     /// The change that was made on purpose, if the network has no other difference; then `drift` and `saved` are empty.
     pub(super) adopted: Option<ChangeReport>,
     /// Whether the boot is held although the last good network carries the node: `on-failure` is `hold`.
     pub(super) stays_held: bool,
+    /// Why the node has no network, where NetworkManager, its files or the wire know it; the first explains the others.
+    pub(super) causes: Vec<Cause>,
+    /// The unit of the agent that waits for its turn in the boot, and for what.
+    pub(super) turn: Option<String>,
     /// The MTU that the cluster wants in its change, beside those of the document's links.
     pub(super) mtu_migration: Option<Standing>,
 }
@@ -202,9 +207,9 @@ fn in_words<S: serde::Serializer>(down: &Option<Outage>, serializer: S) -> Resul
 }
 
 /// Everything that is known of the node: what the verdict is about, and what the page shows.
-pub(in crate::command) struct NodeStatus {
+pub(crate) struct NodeStatus {
     pub(super) report: StatusReport,
-    pub(in crate::command) chosen: Chosen,
+    pub(crate) chosen: Chosen,
     pub(super) record: Record,
     /// The run that is at work now.
     pub(super) at_work: Option<String>,

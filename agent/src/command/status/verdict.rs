@@ -4,20 +4,24 @@
 mod table;
 
 pub(crate) use self::table::{Code, Patience, Tone, Verdict};
-use super::report::{NodeStatus, StatusReport, TrialReport};
+use super::{
+    next_boot,
+    report::{NodeStatus, StatusReport, TrialReport},
+};
 use crate::{
-    error::{Error, Exit},
+    error::{Error, Exit, times},
     model::facts::Service,
+    network::causes::Cause,
     status::{Fault, Open, Outcome, Status, Success, phase::Phase, trial::State},
 };
 
 /// A verdict with its texts; an empty `next` asks for nothing.
 #[derive(Debug)]
-pub(in crate::command) struct Assessment {
-    pub(in crate::command) verdict: Verdict,
-    pub(in crate::command) code: Option<Code>,
-    pub(in crate::command) line: String,
-    pub(in crate::command) reason: String,
+pub(crate) struct Assessment {
+    pub(crate) verdict: Verdict,
+    pub(crate) code: Option<Code>,
+    pub(crate) line: String,
+    pub(crate) reason: String,
     pub(super) next: String,
 }
 
@@ -101,7 +105,32 @@ pub(super) fn assess(node: &NodeStatus) -> Assessment {
             it.verdict = Verdict::TrialDown;
         }
     }
-    if report.held { waiting(node, it) } else { it }
+    let it = if report.held { waiting(node, it) } else { before_its_turn(node, it) };
+    with_causes(it, &report.causes)
+}
+
+/// A boot that is not held yet: the agent's unit waits for another one, and kubelet for it.
+fn before_its_turn(node: &NodeStatus, it: Assessment) -> Assessment {
+    let Some(turn) = &node.report.turn else { return it };
+    let has_not_begun =
+        matches!(it.verdict, Verdict::NoDocument | Verdict::OthersDocuments | Verdict::NotRun);
+    if !has_not_begun {
+        return it;
+    }
+    let next = "`systemctl list-jobs` has every unit that waits, `systemctl status` of the unit before it says why";
+    let held = Assessment::new(Verdict::HeldByRun, "kubelet does not start", turn, next);
+    Assessment { code: Some(Code::NotRun), ..held }
+}
+
+/// Names the causes before what follows from them, and what mends the first one before anything else.
+fn with_causes(mut it: Assessment, causes: &[Cause]) -> Assessment {
+    let Some(first) = causes.first() else { return it };
+    if it.verdict.has_no_network() {
+        let named: Vec<&str> = causes.iter().map(|cause| cause.what.as_str()).collect();
+        it.reason = format!("{}; {}", named.join("; "), it.reason);
+        it.next = format!("{}; {}", first.remedy, it.next);
+    }
+    it
 }
 
 /// A boot that is held, whatever the record says.
@@ -173,10 +202,21 @@ fn of_run_and_record(node: &NodeStatus) -> Assessment {
             true => "files of /etc/nmstate, which are applied with it, changed",
             false => "it changed",
         };
-        let reason = match (failures, report.units.first()) {
-            (Some(it), _) => {
-                format!("it failed {} times; the last error: {}", it.count, it.last_error)
-            }
+        let failed = failures
+            .map(|it| format!("it failed {}; the last error: {}", times(it.count), it.last_error));
+        if boot.last_good_in_force
+            && let Some(reason) = failed
+        {
+            return Assessment::new(
+                Verdict::FellBack,
+                format!("{subject} is not in force; the last good network carries the node"),
+                reason,
+                "correct the document; `dayone check` reports whether it is right, and the next boot \
+                 tries it once",
+            );
+        }
+        let reason = match (failed, report.units.first()) {
+            (Some(failed), _) => failed,
             (None, Some(disabled)) => format!("{what} after this boot's run; {disabled}"),
             (None, None) => format!("{what} after this boot's run; the next boot applies it"),
         };
@@ -213,7 +253,7 @@ fn refused(subject: &str, why: &str) -> Assessment {
         Verdict::Refused,
         subject,
         format!("the next boot will refuse it: {why}"),
-        "correct the document; `dayone check` tells whether it is right",
+        "correct the document; `dayone check` reports whether it is right",
     )
 }
 
@@ -254,16 +294,24 @@ fn in_force(node: &NodeStatus, subject: &str) -> Assessment {
             Verdict::GatewaySilent,
             format!("{subject}; no gateway answers"),
             format!("{why}; {of_boot}"),
-            "`dayone probe` looks at the cable, the switch and the gateway: this node has everything \
-             that the document asks for",
+            match report.adopted {
+                None => {
+                    "`dayone probe` asks the cable, the switch and the gateway: this node has \
+                     everything that the document asks for"
+                }
+                Some(_) => {
+                    "`dayone diff` shows the adopted change, `dayone rollback` puts the document's \
+                     network back; `dayone probe` asks the cable, the switch and the gateway"
+                }
+            },
         );
     }
     if !report.units.is_empty() {
         return Assessment::new(
             Verdict::UnitsDisabled,
             format!("{subject}; disabled"),
-            report.units.join("; "),
-            "`systemctl unmask` and `systemctl enable` with these units; see dayone-runbook(7)",
+            report.units.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "),
+            next_boot::remedy(&report.units),
         );
     }
     if let Some(migration) = report.mtu_migration.as_ref().filter(|it| it.is_below()) {
@@ -303,14 +351,22 @@ fn in_force(node: &NodeStatus, subject: &str) -> Assessment {
             )
         }
         (None, None) if report.bridge().is_some() => in_force(&boot.reason),
-        (None, None) if report.awaits_kubelet => {
-            let reason = format!(
-                "{}; br-ex is made when kubelet starts: ovs-configuration.service starts dayone-bridge.service",
-                chosen.reason
-            );
-            Assessment::new(Verdict::NoDocument, "nothing to do", reason, "")
+        (None, None) => {
+            let about_br_ex = match report.awaits_kubelet {
+                true => {
+                    "; br-ex is made when kubelet starts: ovs-configuration.service starts \
+                     dayone-bridge.service"
+                }
+                false => "",
+            };
+            Assessment::new(
+                Verdict::NoDocument,
+                "nothing to do",
+                format!("{}{about_br_ex}", chosen.reason),
+                "a document of this node goes to /etc/nmstate/openshift; `dayone export` writes one \
+                 of the network that is there",
+            )
         }
-        (None, None) => Assessment::new(Verdict::NoDocument, "nothing to do", &chosen.reason, ""),
     }
 }
 
@@ -376,20 +432,31 @@ fn running(node: &NodeStatus, subject: &str) -> Assessment {
             format!("{phase}; by {holder}"),
             "wait for its end; `journalctl --boot --follow --identifier=dayone` shows each phase",
         ),
-        None => Assessment::new(
-            Verdict::Interrupted,
-            subject,
-            format!("the run ended without an account, the last phase: {phase}"),
-            "dayone.service starts again by itself and undoes what is left; `dayone apply` does it \
-             where the service is stopped",
-        ),
+        None => {
+            // After the boot is decided no service starts again.
+            let next = match node.report.held {
+                true => {
+                    "dayone.service starts again by itself and undoes what is left; `dayone apply` \
+                     does it where the service is stopped"
+                }
+                false => {
+                    "`dayone apply` undoes what is left and puts the document in force, `dayone \
+                     recover` undoes it only"
+                }
+            };
+            let reason = format!("the run ended without an account, the last phase: {phase}");
+            Assessment::new(Verdict::Interrupted, subject, reason, next)
+        }
     }
 }
 
 fn drifted(report: &StatusReport, subject: &str) -> Assessment {
     let next = match report.boot.bridge {
-        None => "`dayone diff` shows the difference, `dayone rollback` puts the document's back",
-        Some(_) => "`dayone diff` shows the difference, `dayone bridge` makes br-ex anew",
+        None => {
+            "`dayone diff` shows the difference, `dayone rollback` puts the document's network back, \
+             `dayone adopt` keeps the difference"
+        }
+        Some(_) => "`dayone diff` shows the difference, `dayone bridge` makes br-ex again",
     };
     let now = (!report.drift.is_empty())
         .then(|| format!("the current state lacks parts of it: {}", report.drift.join(", ")));
@@ -405,7 +472,12 @@ fn drifted(report: &StatusReport, subject: &str) -> Assessment {
 fn failed(boot: &Status, subject: &str) -> Assessment {
     let words = outcome(boot);
     let reason = match &boot.error {
-        Some(error) if boot.outcome == Outcome::Failed(Fault::NotRecorded) => error.clone(),
+        // The error says itself that the document failed too often.
+        Some(error)
+            if matches!(boot.outcome, Outcome::Failed(Fault::NotRecorded | Fault::GivenUp)) =>
+        {
+            error.clone()
+        }
         Some(error) => format!("{words}: {error}"),
         None => format!("it is not committed; this boot: {words}"),
     };
@@ -435,7 +507,7 @@ fn failed(boot: &Status, subject: &str) -> Assessment {
             "`dayone apply` undoes the rest and tries again; see dayone-runbook(7)"
         }
         (Outcome::Failed(Fault::Untouched), None) if boot.exit == Some(Exit::Input as u8) => {
-            "correct the document; `dayone check` tells whether it is right"
+            "correct the document; `dayone check` reports whether it is right"
         }
         (Outcome::Failed(Fault::Untouched), None) => {
             "repair what the reason names, then `dayone apply`"

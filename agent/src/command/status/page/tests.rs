@@ -67,8 +67,7 @@ wire), then `dayone apply`; see dayone-runbook(7); the next attempt is in 5 s
             gateway 192.0.2.254  no answer   no answer
               no answer from 192.0.2.254
             dns                  ok 2.0 ms   not asked
-  failures: 1 of document
-            e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855
+  failures: 1 of document e3b0c44298fc
   in force: no
 ";
 
@@ -172,6 +171,24 @@ apply`
   in force: there is nothing to be in force
 ";
     assert_eq!(text, expected);
+}
+
+#[test]
+fn a_node_without_a_document_has_each_fact_once_and_a_next_step() {
+    let reason = "no document for this node".to_owned();
+    let chosen = Chosen { document: None, reason, ..worker() };
+    let boot = Status { outcome: Outcome::Succeeded(Success::Nothing), ..Status::default() };
+    let expected = "\
+NO DOCUMENT: nothing to do
+no document for this node
+Next: a document of this node goes to /etc/nmstate/openshift; `dayone export`
+writes one of the network that is there
+
+  document: none
+ this boot: nothing to do
+  in force: there is nothing to be in force
+";
+    assert_eq!(shown(report(boot, true), chosen, Record::default()), expected);
 }
 
 fn tried(state: State) -> TrialReport {

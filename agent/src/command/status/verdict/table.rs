@@ -148,6 +148,26 @@ macro_rules! verdicts {
     };
 }
 
+impl Verdict {
+    /// Returns whether a network may lack, so that somebody asks why.
+    pub(crate) const fn has_no_network(self) -> bool {
+        matches!(
+            self,
+            Self::Held
+                | Self::HeldByRun
+                | Self::HeldOnPurpose
+                | Self::NotInForce
+                | Self::FellBack
+                | Self::GatewaySilent
+        )
+    }
+
+    /// Returns whether the network of a document in force was changed.
+    pub(crate) const fn is_drift(self) -> bool {
+        matches!(self, Self::NetworkDrifted | Self::ProfilesDrifted)
+    }
+}
+
 #[rustfmt::skip]
 verdicts! {
     // verdict           word            reason                            tone    patience unit

@@ -2,6 +2,7 @@
 
 use super::{Code, Patience, assess};
 use crate::{
+    command::status::next_boot::LackingUnit,
     command::status::report::{ChangeReport, NodeStatus, StatusReport, TrialReport},
     document::{Chosen, Document, digest::Digest, unmatched::Unmatched},
     durable::{
@@ -9,6 +10,7 @@ use crate::{
         record::{Failures, Record},
     },
     model::facts::{Outage, Service},
+    network::causes::Cause,
     run::mtu_migration::{OfLink, Standing},
     status::{
         Bridge, Fault, Open, Outcome, Status, Success,
@@ -59,6 +61,10 @@ fn without_document(it: &mut NodeStatus) {
 fn bridge(it: &mut NodeStatus) {
     without_document(it);
     it.report.boot.bridge = made();
+}
+
+fn masked() -> Vec<LackingUnit> {
+    vec![LackingUnit { name: "dayone.service", is_masked: true, effect: "does not apply it" }]
 }
 
 fn made() -> Option<Bridge> {
@@ -135,7 +141,7 @@ fn a_boot_that_is_held_is_told_first_whatever_the_record_says() {
         (
             failed(Fault::GivenUp, |it| (held(it), it.report.in_force = true).1),
             Code::GivenUp,
-            "NOT IN FORCE: FILE; failed too often, not tried again: why",
+            "NOT IN FORCE: FILE; why",
         ),
         (
             failed(Fault::RolledBack, |it| (bridge(it), held(it)).1),
@@ -218,10 +224,7 @@ fn a_network_that_is_not_this_nodes_has_a_verdict_and_exit_code_3() {
             failed(Fault::RolledBack, |it| it.report.boot.last_good_in_force = true),
             "FELL BACK: FILE is not in force; the last good network carries the node; failed and rolled back: why",
         ),
-        (
-            failed(Fault::GivenUp, |_| {}),
-            "NOT IN FORCE: FILE; failed too often, not tried again: why",
-        ),
+        (failed(Fault::GivenUp, |_| {}), "NOT IN FORCE: FILE; why"),
         (failed(Fault::Untouched, |_| {}), "NOT IN FORCE: FILE; failed, nothing was changed: why"),
         (
             failed(Fault::RolledBack, bridge),
@@ -233,10 +236,7 @@ fn a_network_that_is_not_this_nodes_has_a_verdict_and_exit_code_3() {
             "NOT IN FORCE: FILE; failed, and the roll back failed too: why",
         ),
         (failed(Fault::RolledBack, in_force), "NOT IN FORCE: FILE; failed and rolled back: why"),
-        (
-            failed(Fault::GivenUp, in_force),
-            "NOT IN FORCE: FILE; failed too often, not tried again: why",
-        ),
+        (failed(Fault::GivenUp, in_force), "NOT IN FORCE: FILE; why"),
         (
             failed(Fault::Untouched, |it| (without_document(it), in_force(it)).1),
             "NOT IN FORCE: this node's network; failed, nothing was changed: why",
@@ -319,13 +319,13 @@ fn a_network_that_is_not_this_nodes_has_a_verdict_and_exit_code_3() {
         (
             good(|it| {
                 pending(it);
-                it.report.units = vec!["dayone.service is masked".to_owned()];
+                it.report.units = masked();
             }),
-            "PENDING: FILE; it changed after this boot's run; dayone.service is masked",
+            "PENDING: FILE; it changed after this boot's run; dayone.service is masked: the next boot does not apply it",
         ),
         (
-            good(|it| it.report.units = vec!["dayone.service is masked".to_owned()]),
-            "IN FORCE: FILE; disabled; dayone.service is masked",
+            good(|it| it.report.units = masked()),
+            "IN FORCE: FILE; disabled; dayone.service is masked: the next boot does not apply it",
         ),
         (
             good(|it| it.report.silent = Some("192.0.2.1 is silent".to_owned())),
@@ -521,4 +521,104 @@ fn a_boot_that_is_held_by_a_failure_fails_at_once() {
     ] {
         assert_eq!(assess(&node).verdict.row().patience, patience, "{}", assess(&node).line);
     }
+}
+
+/// Nobody waits for what does not come.
+#[test]
+fn the_next_step_is_one_that_happens() {
+    let running = || Outcome::Open(Open::Running);
+    let failed_before = |it: &mut NodeStatus| {
+        not_in_force(it);
+        pending(it);
+        it.report.boot.last_good_in_force = true;
+        let (digest, last_error) = (Digest::of(b""), "why".to_owned());
+        let (count, boot_id, cut_off) = (1, String::new(), 0);
+        it.record.failures = Some(Failures { digest, last_error, count, boot_id, cut_off });
+    };
+    for (node, text, next, patience) in [
+        (
+            node(running(), held),
+            "WAITING: ",
+            "dayone.service starts again by itself",
+            Patience::None,
+        ),
+        (
+            node(running(), |_| {}),
+            "INTERRUPTED: ",
+            "`dayone apply` undoes what is left",
+            Patience::Run,
+        ),
+        (
+            good(failed_before),
+            "FELL BACK: FILE is not in force; the last good network carries the node; it failed once; \
+             the last error: why",
+            "the next boot tries it once",
+            Patience::None,
+        ),
+        (
+            good(|it| (failed_before(it), it.report.boot.last_good_in_force = false).1),
+            "PENDING: FILE; it failed once; the last error: why",
+            "`dayone apply` puts it in force now",
+            Patience::Pending,
+        ),
+        (
+            good(|it| it.report.units = masked()),
+            "IN FORCE: FILE; disabled; ",
+            "`systemctl unmask dayone.service`, then `systemctl enable dayone.service`",
+            Patience::None,
+        ),
+    ] {
+        assert!(told(&node).0.starts_with(text), "{text} in {}", told(&node).0);
+        let it = assess(&node);
+        assert!(it.next.contains(next), "{next} in {}", it.next);
+        assert_eq!(it.verdict.row().patience, patience, "{text}");
+    }
+}
+
+/// The cause comes before what follows from it, and what mends it before anything else.
+#[test]
+fn a_cause_is_named_first_with_the_command_that_mends_it() {
+    let cause = || Cause { what: "networking is off".to_owned(), remedy: "`mend it`".to_owned() };
+    let with_cause = |it: &mut NodeStatus| it.report.causes = vec![cause()];
+    for (node, text) in [
+        (
+            failed(Fault::RolledBack, with_cause),
+            "NOT IN FORCE: FILE; networking is off; failed and rolled back: why",
+        ),
+        (
+            failed(Fault::RolledBack, |it| (held(it), with_cause(it)).1),
+            "WAITING: kubelet does not start; networking is off; NOT IN FORCE: FILE; ",
+        ),
+        (
+            good(|it| (without_document(it), turn(it), with_cause(it)).2),
+            "WAITING: kubelet does not start; networking is off; dayone-bridge.service waits",
+        ),
+    ] {
+        assert!(told(&node).0.starts_with(text), "{text} in {}", told(&node).0);
+        assert_eq!(told(&node).1, 3, "{text}");
+        assert!(judged(&node).2.starts_with("`mend it`; "), "{}", judged(&node).2);
+    }
+    let healthy = good(with_cause);
+    assert_eq!((told(&healthy).1, judged(&healthy).2), (0, String::new()));
+}
+
+fn turn(it: &mut NodeStatus) {
+    let turn = "dayone-bridge.service waits for its turn, after nodeip-configuration.service";
+    it.report.turn = Some(turn.to_owned());
+}
+
+#[test]
+fn a_unit_that_waits_for_its_turn_holds_the_boot() {
+    let no_document = node(Outcome::Succeeded(Success::Nothing), |it| {
+        without_document(it);
+        turn(it);
+    });
+    let text = "WAITING: kubelet does not start; dayone-bridge.service waits for its turn, after \
+                nodeip-configuration.service";
+    assert_eq!(told(&no_document), (text.to_owned(), 3));
+    assert_eq!(judged(&no_document).1, Some(Code::NotRun));
+    assert_eq!(assess(&no_document).verdict.row().patience, Patience::Run);
+    // Nothing waits: a node without OVN-Kubernetes, or one on which kubelet is disabled.
+    let nothing = node(Outcome::Succeeded(Success::Nothing), without_document);
+    assert_eq!(told(&nothing).1, 0);
 }
