@@ -2,6 +2,7 @@
 //! console and to systemd. A document, the automatic bridge, a trial and a return to the last good configuration are
 //! all such runs.
 
+mod answers;
 pub(crate) mod attempt;
 mod bridge;
 pub(crate) mod decision;

@@ -7,7 +7,7 @@ use futures_util::future::{Either, select};
 use nmgen::chain;
 
 use super::{
-    AttemptKind, Caller, Extent,
+    AttemptKind, Caller, Extent, answers,
     attempt::attempt,
     decision::{Decision, ReleaseReason, fault_of},
     late, pauses,
@@ -99,7 +99,7 @@ fn describe(error: &Error, pause: Duration, is_refused: bool) -> String {
     };
     format!(
         "{next} in {} s, at a change below /etc/nmstate or /etc/ovnk or of dayone.toml, when a card, an address or a default \
-         route comes, or at SIGHUP",
+         route comes, when a silent gateway answers or a taken address is free, or at SIGHUP",
         pause.as_secs()
     )
 }
@@ -113,6 +113,8 @@ enum PauseEnd {
     Change,
     /// A card, an address or a default route came.
     Network,
+    /// A silent gateway answers, or an address is free that another machine had.
+    Answer,
     /// SIGHUP.
     Asked,
     /// SIGTERM or SIGINT.
@@ -169,7 +171,8 @@ pub(crate) async fn repeat(
                 Either::Right(((), grown)) => grown.await,
             }
         };
-        let woken = pause(paths, &inputs, bound, grown, &mut signals).await?;
+        let answered = answers::changed(paths, pace.hold(ended));
+        let woken = pause(paths, &inputs, bound, (grown, answered), &mut signals).await?;
         tracing::info!(dayone_woken = ?woken, "the pause is over");
         if woken == PauseEnd::Stopped {
             pauses(paths, &error, "the service was stopped: `systemctl start` of it tries again");
@@ -180,6 +183,7 @@ pub(crate) async fn repeat(
             PauseEnd::Time if is_refused => Extent::Grown,
             PauseEnd::Time if is_hopeless(&error) => Extent::ProofAlone,
             PauseEnd::Network if is_more_than(known).await => Extent::Grown,
+            PauseEnd::Answer => Extent::Grown,
             PauseEnd::Time | PauseEnd::Change | PauseEnd::Network | PauseEnd::Stopped => {
                 Extent::Whole
             }
@@ -190,7 +194,7 @@ pub(crate) async fn repeat(
         }
         // A link that flaps rarely ends pauses by its return as well as one that does so at once.
         ended = match woken {
-            PauseEnd::Network => ended + 1,
+            PauseEnd::Network | PauseEnd::Answer => ended + 1,
             PauseEnd::Change | PauseEnd::Asked => 0,
             PauseEnd::Time | PauseEnd::Stopped => ended,
         };
@@ -266,7 +270,7 @@ async fn pause(
     paths: &Paths,
     inputs: &Inputs,
     bound: Duration,
-    grown: impl Future<Output = ()>,
+    (grown, answered): (impl Future<Output = ()>, impl Future<Output = ()>),
     signals: &mut Signals,
 ) -> Result<PauseEnd, Error> {
     tokio::select! {
@@ -275,6 +279,7 @@ async fn pause(
         () = signals.hangup() => Ok(PauseEnd::Asked),
         changed = inputs.changed(paths) => Ok(changed.map(|()| PauseEnd::Change)?),
         () = grown => Ok(PauseEnd::Network),
+        () = answered => Ok(PauseEnd::Answer),
         () = tokio::time::sleep(bound) => Ok(PauseEnd::Time),
     }
 }
