@@ -87,6 +87,8 @@ pub(crate) enum NetworkError {
         .left.map_or_else(|| "has no end".to_owned(), |left| format!("ends in {} s", left.as_secs()))
     )]
     Held { devices: String, checkpoint: String, left: Option<Duration> },
+    #[error("NetworkManager's networking is off: `nmcli networking on` sets it on")]
+    NetworkingOff,
     #[error("the old network was not restored: {missing} missing")]
     NotRestored { missing: String },
 }

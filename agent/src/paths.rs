@@ -56,6 +56,11 @@ impl Paths {
         self.under("/etc/NetworkManager/system-connections")
     }
 
+    /// What NetworkManager keeps of its own settings.
+    pub(crate) fn network_manager_intern(&self) -> PathBuf {
+        self.under("/var/lib/NetworkManager/NetworkManager-intern.conf")
+    }
+
     /// Where NetworkManager finds profiles: saved ones, those until the next boot, and those of the system.
     pub(crate) fn profile_directories(&self) -> [PathBuf; 3] {
         ["/etc", "/run", "/usr/lib"]

@@ -8,6 +8,7 @@ mod bridge;
 pub(crate) mod decision;
 mod document;
 mod fall_back;
+mod global_dns;
 pub(crate) mod in_force;
 pub(crate) mod last_good;
 mod late;

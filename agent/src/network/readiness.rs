@@ -27,6 +27,10 @@ type Say<'a> = &'a dyn Fn(&str, Duration);
 pub(super) async fn network_manager(net: &Clients<'_>, say: Say<'_>) -> Result<(), NetworkError> {
     let started = net.bus.started_network_manager();
     awaited("NetworkManager", net.wait.network_manager, say, started).await??;
+    // It activates nothing then, and a transaction would end in a roll back.
+    if net.bus.is_networking_off().await? {
+        return Err(NetworkError::NetworkingOff);
+    }
     version::tell(net).await
 }
 

@@ -7,6 +7,7 @@ use nmgen::chain;
 use super::{
     Run,
     decision::{AttemptEnd, Decision, Fallback, HoldReason},
+    global_dns,
     last_good::removed,
     marks, peers, recover, refused,
     signals::stoppable,
@@ -156,6 +157,7 @@ async fn make(run: &Run<'_>, replaces_document: bool) -> Result<Success, Error> 
     for loss in &plan.losses {
         tracing::warn!("{loss}");
     }
+    global_dns::warn(run);
     run.status.update(|s| {
         s.reason = reason;
         s.bridge = Some(Bridge::from(&plan));

@@ -8,7 +8,7 @@ use super::{
     Extent, Run,
     decision::{AttemptEnd, Decision, Fallback, HoldReason},
     fall_back::fall_back,
-    fault_of,
+    fault_of, global_dns,
     in_force::{forget_failures, record_replaced_cards, skip_if_in_force},
     last_good::{previous, removed, resolve_again},
     machine, peers,
@@ -105,6 +105,9 @@ async fn put_in_force(run: &Run<'_>, extent: Extent) -> Result<Success, Error> {
         return Ok(success);
     }
     let (parsed, files) = check(run, &document, &files, &record)?;
+    if parsed.first_wants().name_servers.is_empty() {
+        global_dns::warn(run);
+    }
     Box::pin(transact(run, &document, &parsed, &files, extent, record)).await?;
     Ok(Success::Committed)
 }

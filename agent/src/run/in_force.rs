@@ -103,7 +103,7 @@ fn goes_on_unrecorded(run: &Run<'_>, recorded: Result<(), FileError>) {
 /// Says that the document is applied again.
 fn apply_again(run: &Run<'_>) -> Option<Success> {
     run.warn(
-        "the network did not return: applying the document again; changes made since its commit are lost",
+        "the network did not return: applying the document again; where that succeeds, changes made since its commit go",
     );
     None
 }
