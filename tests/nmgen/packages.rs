@@ -5,13 +5,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use tests::program::{self, root};
 use tests::skip;
 use tests::tree::{Built, files, make};
+
+use scripts::{Manager, build_rpms, rpm_of_version};
+
+mod scripts;
 
 const PACKAGES: [&str; 3] = ["nmgen", "nmgen-dracut", "dayone"];
 
@@ -66,6 +69,13 @@ fn uncompressed(path: &Path) -> PathBuf {
     if is_page { path.with_extension("") } else { path.to_owned() }
 }
 
+/// The builds as assignments for make.
+fn assignments(built: &Built) -> String {
+    let variables = built.variables();
+    let words = variables.map(|(name, value)| format!("{name}={}", value.display()));
+    words.join(" ")
+}
+
 fn debian_packages(built: &Built, place: &Path) -> BTreeMap<&'static str, PathBuf> {
     let variables = built.variables();
     let mut all = vec![("DEB", place)];
@@ -103,13 +113,9 @@ fn debian_packages_have_everything_and_install_it() {
     }
     compare(&built, &packed);
     run(Command::new("lintian").args(["--fail-on", "error,warning"]).args(packages.values()));
-    install_upgrade_remove(&packages["dayone"], &place.path().join("root"));
-}
-
-/// The links that enable units below `root`.
-fn enabled(root: &Path) -> BTreeSet<String> {
-    let found = files(&root.join("etc/systemd/system")).unwrap_or_default();
-    found.into_keys().map(|path| path.to_str().unwrap().to_owned()).collect()
+    skip::unless_root("installing a package");
+    let dpkg = Manager::dpkg(&place.path().join("root"));
+    dpkg.install_upgrade_remove(|version| of_version(&packages["dayone"], version));
 }
 
 /// The units that the preset enables.
@@ -133,129 +139,13 @@ fn of_version(package: &Path, version: &str) -> PathBuf {
     other
 }
 
-/// Uses dpkg's own handling of maintainer scripts, in an empty root.
-fn install_upgrade_remove(package: &Path, root: &Path) {
-    skip::unless_root("installing a package");
-    fs::create_dir_all(root.join("var/lib/dpkg/info")).unwrap();
-    fs::create_dir_all(root.join("var/lib/dpkg/updates")).unwrap();
-    fs::write(root.join("var/lib/dpkg/status"), "").unwrap();
-    let dpkg = |action: &[&str]| {
-        let mut dpkg = Command::new("dpkg");
-        dpkg.arg("--root").arg(root).args(["--log=/dev/null", "--force-script-chrootless"]);
-        // The root has no dependencies and no other files.
-        run(dpkg.arg("--force-depends").args(action));
-    };
-    let install = ["--install", package.to_str().unwrap()];
-
-    dpkg(&install);
-    // kubelet waits for dayone-wait.service, and NetworkManager for dayone-recover.service.
-    let all = BTreeSet::from(
-        [
-            "NetworkManager.service.wants/dayone-recover.service",
-            "kubelet-dependencies.target.requires/dayone-wait.service",
-            "kubelet.service.requires/dayone-wait.service",
-            "ovs-configuration.service.wants/dayone-bridge.service",
-            "multi-user.target.wants/dayone-health.path",
-            "multi-user.target.wants/dayone-pending.path",
-            "multi-user.target.wants/dayone.service",
-            "timers.target.wants/dayone-health.timer",
-        ]
-        .map(str::to_owned),
-    );
-    assert_eq!(enabled(root), all);
-
-    // An upgrade keeps the administrator's choice.
-    run(Command::new("systemctl").arg("--root").arg(root).args(["disable", "dayone.service"]));
-    dpkg(&install);
-    assert_eq!(enabled(root).len(), 5);
-
-    // 0.2.0 lacks the units of the node's health, so an upgrade from it enables them. Later the choice stays.
-    let later = of_version(package, "0.3.1");
-    let earlier = ["0.2.0", "0.3.0"].map(|version| of_version(package, version));
-    for (earlier, are_enabled) in earlier.iter().zip([true, false]) {
-        dpkg(&["--install", earlier.to_str().unwrap()]);
-        let mut systemctl = Command::new("systemctl");
-        systemctl.arg("--root").arg(root).arg("disable");
-        run(systemctl.args(["dayone-health.path", "dayone-health.timer"]));
-        dpkg(&["--install", later.to_str().unwrap()]);
-        let links = enabled(root).into_iter().filter(|link| link.contains("dayone-health")).count();
-        assert_eq!(links, if are_enabled { 2 } else { 0 }, "{}", earlier.display());
-    }
-
-    // 0.2.0 has the bridge's unit started with the machine: the link is exchanged where it is there, and made nowhere else.
-    let (old, new) = (
-        "multi-user.target.wants/dayone-bridge.service",
-        "ovs-configuration.service.wants/dayone-bridge.service",
-    );
-    for is_there in [true, false] {
-        dpkg(&["--install", earlier[0].to_str().unwrap()]);
-        let mut systemctl = Command::new("systemctl");
-        run(systemctl.arg("--root").arg(root).args(["disable", "dayone-bridge.service"]));
-        if is_there {
-            let link = root.join("etc/systemd/system").join(old);
-            symlink("/usr/lib/systemd/system/dayone-bridge.service", link).unwrap();
-        }
-        dpkg(&["--install", later.to_str().unwrap()]);
-        let links = enabled(root);
-        assert_eq!([old, new].map(|it| links.contains(it)), [false, is_there], "{links:?}");
-    }
-    // `disable` removes both.
-    let link = root.join("etc/systemd/system").join(old);
-    symlink("/usr/lib/systemd/system/dayone-bridge.service", link).unwrap();
-    let mut systemctl = Command::new("systemctl");
-    run(systemctl.arg("--root").arg(root).args(["enable", "dayone-bridge.service"]));
-    let mut systemctl = Command::new("systemctl");
-    run(systemctl.arg("--root").arg(root).args(["disable", "dayone-bridge.service"]));
-    let links = enabled(root);
-    assert!(!links.iter().any(|it| it.contains("dayone-bridge")), "{links:?}");
-
-    // No link keeps kubelet waiting, and dpkg forgets the package: the next installation is a first one.
-    dpkg(&["--remove", "dayone"]);
-    assert_eq!(enabled(root), BTreeSet::new());
-    assert!(!root.join("usr").exists());
-    assert_eq!(fs::read_to_string(root.join("var/lib/dpkg/status")).unwrap(), "");
-    dpkg(&install);
-    assert_eq!(enabled(root), all);
-
-    // A masked unit stays so, beside the others; it keeps nothing from being installed and removed.
-    dpkg(&["--remove", "dayone"]);
-    let masked = root.join("etc/systemd/system/dayone-bridge.service");
-    fs::create_dir_all(masked.parent().unwrap()).unwrap();
-    symlink("/dev/null", &masked).unwrap();
-    dpkg(&install);
-    let mut others = all;
-    others.remove("ovs-configuration.service.wants/dayone-bridge.service");
-    others.insert("dayone-bridge.service".to_owned());
-    assert_eq!(enabled(root), others);
-    let status = fs::read_to_string(root.join("var/lib/dpkg/status")).unwrap();
-    assert!(status.contains("\nStatus: install ok installed\n"), "{status}");
-    dpkg(&["--remove", "dayone"]);
-    assert_eq!(enabled(root), BTreeSet::from(["dayone-bridge.service".to_owned()]));
-    fs::remove_file(&masked).unwrap();
-
-    fs::create_dir_all(root.join("etc/systemd/system-preset")).unwrap();
-    fs::write(root.join("etc/systemd/system-preset/10-site.preset"), "disable dayone*\n").unwrap();
-    dpkg(&install);
-    assert_eq!(enabled(root), BTreeSet::new());
-}
-
 #[tests::case]
 fn rpm_packages_have_everything() {
     skip::unless_installed("rpmbuild", "rpm");
     let built = Built::stand_ins().unwrap();
     let place = tempfile::tempdir().unwrap();
-    let assignments: Vec<String> = built
-        .variables()
-        .iter()
-        .map(|(name, value)| format!("{name}={}", value.display()))
-        .collect();
-    let spec = root().join("packaging/rpm/nmgen.spec");
-    let top = format!("_topdir {}", place.path().display());
-    let mut rpmbuild = Command::new("rpmbuild");
-    // --nodeps: the build dependencies are packages of another distribution.
-    rpmbuild.current_dir(root()).args(["-bb", "--quiet", "--nodeps", "--build-in-place"]);
-    rpmbuild.args(["--define", &top, "--define", &format!("built {}", assignments.join(" "))]);
-    run(rpmbuild.arg(&spec));
+    let variables = assignments(&built);
+    build_rpms(&root().join("packaging/rpm/nmgen.spec"), &variables, place.path());
 
     let query = |package: &Path, format: &str| {
         let mut rpm = Command::new("rpm");
@@ -291,9 +181,6 @@ fn rpm_packages_have_everything() {
                 let preset = format!("systemctl --no-reload preset {unit} || :\n");
                 assert!(upgrade.contains(&preset), "{upgrade}");
             }
-            let exchange = "    if [ -L /etc/systemd/system/multi-user.target.wants/dayone-bridge.service ]; then\n        \
-                systemctl --no-reload reenable dayone-bridge.service || :\n    fi\n";
-            assert!(upgrade.contains(exchange), "{upgrade}");
             // No unit is stopped that another one requires, since kubelet would stop too.
             let removal = query(&package, "%{preun}");
             let disable = format!("systemctl --no-reload disable {}\n", units.join(" "));
@@ -309,6 +196,36 @@ fn rpm_packages_have_everything() {
         }
     }
     compare(&built, &packed);
+}
+
+#[tests::case]
+fn rpm_scripts_install_upgrade_and_remove() {
+    skip::unless_installed("rpmbuild", "rpm");
+    skip::unless_root("installing a package");
+    let place = tempfile::tempdir().unwrap();
+    let built = Built::stand_ins().unwrap();
+    let variables = assignments(&built);
+    let packages: BTreeMap<&str, PathBuf> = ["0.2.0", env!("CARGO_PKG_VERSION"), "0.3.1"]
+        .into_iter()
+        .map(|version| (version, rpm_of_version(version, &variables, place.path())))
+        .collect();
+    for is_offline in [false, true] {
+        let root = place.path().join(if is_offline { "offline" } else { "root" });
+        Manager::rpm(&root, is_offline).install_upgrade_remove(|version| packages[version].clone());
+    }
+}
+
+/// Its scripts would have the macros' names in them, and fail.
+#[tests::case]
+fn an_rpm_without_the_macros_of_systemd_is_not_built() {
+    skip::unless_installed("rpmbuild", "rpm");
+    let spec = root().join("packaging/rpm/nmgen.spec");
+    let mut rpmbuild = Command::new("rpmbuild");
+    // Whatever macros the host has.
+    rpmbuild.args(["--undefine", "systemd_post", "-bp", "--nodeps"]).arg(spec);
+    let output = rpmbuild.output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success() && said.contains("needs systemd-rpm-macros"), "{said}");
 }
 
 /// Without a build: checks that the paths, targets and units in it exist.
@@ -422,7 +339,7 @@ fn programs_are_built_where_they_are_installed_from() {
     for target in ["nmgen", "nmgen-release", "node", "ramdisk"] {
         let mut make = Command::new("make");
         let planned = run(make.current_dir(root()).args(["--dry-run", target]));
-        assert!(planned.contains(" CARGO_TARGET_DIR=target "), "{planned}");
+        assert!(planned.contains("CARGO_TARGET_DIR=target "), "{planned}");
     }
 }
 

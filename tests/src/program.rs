@@ -38,7 +38,7 @@ pub fn nmgen() -> &'static Path {
     PROGRAM.get_or_init(|| other("NMGEN_PROGRAM").unwrap_or_else(own))
 }
 
-/// The script `configure-ovs.sh` of the lab's nodes, which has the field's steps in few lines, unless `CONFIGURE_OVS` names the real one.
+/// The script `configure-ovs.sh` of the lab's nodes, which has the field's steps in few lines, unless `CONFIGURE_OVS` names one.
 #[must_use]
 pub fn configure_ovs() -> PathBuf {
     let own = || root().join("tests/lab/field/common/usr/local/bin/configure-ovs.sh");
