@@ -39,8 +39,8 @@ fn is_linked(directory: &Path, unit: &str) -> io::Result<bool> {
 }
 
 /// Moves the link by which 0.2.0 had dayone-bridge.service started with the machine to the place that its `[Install]` section
-/// names now; returns whether there was one. A disabled unit has none. `systemctl enable`, by which machine-config-daemon enables the
-/// units of a MachineConfig, leaves the old one.
+/// names now; returns whether there was one. A disabled unit has none. `systemctl enable`, by which machine-config-daemon enables
+/// the units of a MachineConfig, leaves the old one.
 pub(crate) fn move_link_of_0_2(paths: &Paths) -> Result<bool, FileError> {
     let [old, new] = ["multi-user.target.wants", "ovs-configuration.service.wants"]
         .map(|wants| paths.under("/etc/systemd/system").join(wants));
