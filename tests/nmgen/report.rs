@@ -97,13 +97,14 @@ worker  /etc/nmstate/openshift/cluster.yml  bbbbbbbbbbbb  1
 }
 
 /// Accounts of `dayone status`: its verdict, the reason, the field that has the cause, and whether its exit code is 0.
-const VERDICTS: [(&str, &str, &str, bool); 27] = [
+const VERDICTS: [(&str, &str, &str, bool); 28] = [
     ("IN FORCE", "", "", true),
     ("IN FORCE", "change-adopted", "", true),
     ("IN FORCE", "other-nodes-documents", "", true),
     ("IN FORCE", "gateway-silent", "silent", false),
     ("IN FORCE", "disabled", "units", false),
     ("IN FORCE", "mtu-migration", "", false),
+    ("IN FORCE", "unproved", "", false),
     ("NO DOCUMENT", "", "", true),
     ("NO DOCUMENT", "other-nodes-documents", "", true),
     ("WAITING", "held-on-purpose", "error", false),

@@ -322,6 +322,16 @@ fn in_force(node: &NodeStatus, subject: &str) -> Assessment {
             migration.next(),
         );
     }
+    if !boot.unproved.is_empty() {
+        return Assessment::new(
+            Verdict::Unproved,
+            format!("{subject}; without an answer of {}", boot.unproved.join(", ")),
+            format!(
+                "it answered earlier in this boot, and no network of this node had an answer since; {of_boot}"
+            ),
+            "`dayone probe` looks at the way there; `dayone apply` takes this back",
+        );
+    }
     if let Some(change) = &report.adopted {
         return Assessment::new(
             Verdict::ChangeAdopted,

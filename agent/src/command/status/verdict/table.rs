@@ -97,6 +97,8 @@ codes! {
     /// The cluster wants a larger MTU than the document has.
     MtuMigration = "mtu-migration",
     OnTrial = "on-trial",
+    /// The commit was made without an answer that this boot had.
+    Unproved = "unproved",
 }
 
 impl Serialize for Code {
@@ -179,6 +181,7 @@ verdicts! {
     GatewaySilent:       "IN FORCE",     Some(Code::GatewaySilent),        Notice, None,    "disabled";
     UnitsDisabled:       "IN FORCE",     Some(Code::Disabled),             Notice, None,    "disabled";
     MtuTooSmall:         "IN FORCE",     Some(Code::MtuMigration),         Notice, None,    "mtu-migration";
+    Unproved:            "IN FORCE",     Some(Code::Unproved),             Notice, None,    "drifted";
     /// A unit that kubelet requires waits for the network.
     Held:                "WAITING",      None,                             Bad,    None,    "waiting";
     /// It waits for the end of a run that is at work, or did not begin.

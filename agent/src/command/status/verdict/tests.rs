@@ -462,6 +462,21 @@ fn a_canary_is_held_although_its_last_good_network_carries_it() {
 }
 
 #[test]
+fn a_commit_without_an_answer_of_this_boot_is_told() {
+    let node = good(|it| it.report.boot.unproved = vec!["api".to_owned()]);
+    let (text, exit) = told(&node);
+    assert!(
+        text.starts_with(
+            "IN FORCE: FILE; without an answer of api; it answered earlier in this boot"
+        ),
+        "{text}"
+    );
+    assert_eq!(exit, 3);
+    let (word, code, _) = judged(&node);
+    assert_eq!((word, code), ("IN FORCE", Some(Code::Unproved)));
+}
+
+#[test]
 fn an_mtu_below_that_of_the_cluster_is_told_and_a_larger_one_is_no_alarm() {
     let links = |mtu| vec![OfLink { name: "br-ex".to_owned(), mtu }];
     let has = |mtu| {
