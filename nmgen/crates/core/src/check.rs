@@ -7,6 +7,7 @@ mod bond;
 mod cluster;
 mod controller;
 mod dns_resolver;
+mod dropped;
 mod facts;
 mod keyfile_text;
 mod mac_address;
@@ -14,6 +15,7 @@ mod mtu;
 pub mod name;
 mod offline;
 mod ovs;
+mod policy;
 mod purpose;
 mod route;
 mod schema;
@@ -28,6 +30,7 @@ pub use self::address::is_within;
 pub use self::bond::{has_option as bond_has_option, mode as bond_mode};
 pub use self::cluster::{CLUSTER_STATIC_ADDRESS, check as cluster};
 pub use self::facts::{Address, At, Facts, Mtu, facts, is_of_each_host};
+pub use self::policy::reference;
 pub use self::purpose::Purpose;
 pub use self::schema::{is_policy, refusal};
 use self::subject::{Report, Subject};
@@ -49,6 +52,7 @@ const TOPICS: &[(&[Rule], Check)] = &[
     (ovs::RULES, ovs::check),
     (route::RULES, route::check),
     (dns_resolver::RULES, dns_resolver::check),
+    (dropped::RULES, dropped::check),
     (absent::RULES, absent::check),
     (offline::RULES, offline::check),
 ];
@@ -64,19 +68,43 @@ const FROM_ABSENCE: &[Rule] = &[
     route::ROUTE_INTERFACE_UNDECLARED,
 ];
 
+/// Rules that conclude from something that a part of a node's network lacks: a policy is applied to a node that has the rest.
+const OF_WHOLE: &[Rule] = &[
+    controller::BASE_UNDECLARED,
+    controller::PORT_UNDECLARED,
+    dns_resolver::DNS_WITHOUT_INTERFACE,
+    ovs::OVS_BRIDGE_WITHOUT_INTERFACE,
+    ovs::OVS_INTERFACE_WITHOUT_BRIDGE,
+    route::ROUTE_INTERFACE_UNDECLARED,
+    route::ROUTE_WITHOUT_INTERFACE,
+];
+
 /// Every rule that concerns one document.
 pub fn rules() -> Vec<Rule> {
     let topics = TOPICS.iter().flat_map(|(rules, _)| rules.iter().copied());
-    topics.chain(schema::RULES.iter().copied()).chain(cluster::RULES.iter().copied()).collect()
+    let others = [schema::RULES, cluster::RULES, policy::RULES];
+    topics.chain(others.into_iter().flatten().copied()).collect()
 }
 
-/// Runs every check on one document. The state is `None` when nmstate refuses the document.
+/// Leaves out what does not hold for a part of a node's network.
+pub fn of_part(diagnostics: &mut Diagnostics) {
+    let is_of_whole = |found: &Rule| OF_WHOLE.iter().any(|rule| rule.name == found.name);
+    diagnostics.retain(|found| found.is_error() || !is_of_whole(&found.rule));
+}
+
+/// Runs every check on one document; `cards` are those that its source lists beside it. The state is `None` when nmstate refuses
+/// the document, and for a NetworkPolicy that a node is to apply.
 pub fn document(
     document: &Document<'_>,
+    cards: &[&str],
     purpose: Purpose,
     diagnostics: &mut Diagnostics,
 ) -> Option<State> {
-    let subject = Subject::new(document, purpose);
+    if purpose == Purpose::Apply && is_policy(document) {
+        policy::check(document, cards, diagnostics);
+        return None;
+    }
+    let subject = Subject::new(document, cards, purpose);
     let mut found = Diagnostics::default();
     let mut report = Report::new(document, &mut found);
     for (_, check) in TOPICS {
@@ -88,6 +116,10 @@ pub fn document(
     // A misplaced or misspelt key is told by itself, not also by what is absent because of it.
     if refused.has_errors() {
         found.retain(|diagnostic| !FROM_ABSENCE.contains(&diagnostic.rule));
+    }
+    // Elsewhere the conversion tells them.
+    if purpose == Purpose::Apply && state.is_some() && !found.has_errors() {
+        refused.extend(schema::contradictions(document));
     }
     diagnostics.extend(found);
     diagnostics.extend(refused);

@@ -25,7 +25,8 @@ pub fn convert(host: &Host, purpose: Purpose) -> Checked<'_> {
     let Some(document) = host.document() else {
         return Checked { diagnostics, facts, configuration: Configuration::default() };
     };
-    let state = check::document(document, purpose, &mut diagnostics);
+    let cards: Vec<&str> = host.nics.iter().filter_map(|nic| nic.name.as_deref()).collect();
+    let state = check::document(document, &cards, purpose, &mut diagnostics);
     let configuration = match (state, purpose) {
         (Some(state), Purpose::Offline | Purpose::HandedOn) => {
             converted(document, state, &mut diagnostics)

@@ -2,9 +2,17 @@
 
 use nmgen_document::Node;
 
+/// The names of the desired state in nmstate's policies.
+pub(crate) const DESIRED: [&str; 2] = ["desired", "desiredState"];
+
+/// The state that a document asks for: the desired one of a NetworkPolicy, else the document itself.
+pub fn state<'n, 't>(root: &'n Node<'t>) -> &'n Node<'t> {
+    DESIRED.into_iter().find_map(|key| root.get(key)).unwrap_or(root)
+}
+
 /// The items of `interfaces`; none where the key is missing or no list.
 pub fn all<'n, 't>(root: &'n Node<'t>) -> &'n [Node<'t>] {
-    root.get("interfaces").map(Node::items).unwrap_or_default()
+    state(root).get("interfaces").map(Node::items).unwrap_or_default()
 }
 
 /// True for an interface that is to be up, as one without a state.

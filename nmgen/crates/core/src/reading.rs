@@ -32,7 +32,7 @@ impl<'s> Reading<'s> {
     /// Checks the document for application on a node.
     pub fn check(&self) -> Diagnostics {
         let mut diagnostics = Diagnostics::default();
-        check::document(&self.0, Purpose::Apply, &mut diagnostics);
+        check::document(&self.0, &[], Purpose::Apply, &mut diagnostics);
         diagnostics
     }
 

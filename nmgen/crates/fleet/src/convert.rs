@@ -109,9 +109,12 @@ pub(crate) fn convert_at(hosts: Hosts, stage: Stage, wanted: Purpose) -> Outcome
 
 /// The purpose of a document, from its source, else from the form.
 fn purpose(host: &Host, otherwise: Purpose) -> Purpose {
-    match host.stage {
-        Stage::Node => Purpose::Apply,
-        Stage::Early | Stage::Any => otherwise,
+    let is_policy = || host.document().is_some_and(nmgen_core::check::is_policy);
+    match (host.stage, otherwise) {
+        (Stage::Node, _) => Purpose::Apply,
+        // Only a node can resolve it.
+        (Stage::Any, Purpose::Offline) if is_policy() => Purpose::Apply,
+        (Stage::Early | Stage::Any, _) => otherwise,
     }
 }
 
@@ -132,25 +135,6 @@ fn chosen(hosts: &[Host], stage: Stage) -> impl Fn(&Host) -> bool {
     }
 }
 
-/// Rules that conclude from something absent: a policy is applied to a node that has the rest.
-const OF_WHOLE: &[&str] = &[
-    "base-undeclared",
-    "dns-without-interface",
-    "ovs-bridge-without-interface",
-    "ovs-interface-without-bridge",
-    "port-undeclared",
-    "route-interface-undeclared",
-    "route-without-interface",
-];
-
-/// The diagnostics that hold for a part of a node's network, if the host's document is one.
-fn of_part(host: &Host, mut diagnostics: Diagnostics) -> Diagnostics {
-    if host.policy.is_some() && host.stage == Stage::Node {
-        diagnostics.retain(|found| found.is_error() || !OF_WHOLE.contains(&found.rule.name));
-    }
-    diagnostics
-}
-
 /// The findings of all hosts, and what `keep` keeps of each host's configuration.
 fn run<K: Send>(
     hosts: &Hosts,
@@ -165,12 +149,16 @@ fn run<K: Send>(
         let Checked { mut diagnostics, facts, configuration } = convert::convert(host, purpose);
         check::document::check(host, &mut diagnostics);
         let has_errors = diagnostics.has_errors();
-        let stands_alone = purpose != Purpose::Apply && !has_errors;
+        let stands_alone = !has_errors;
         if let Some(document) = host.document() {
             follows::within(document, &mut diagnostics);
         }
-        let diagnostics = of_part(host, diagnostics);
-        (diagnostics, has_errors, Compared::new(host, facts, stands_alone), keep(configuration))
+        // Profiles are made without the node, which has the rest.
+        if host.policy.is_some() && purpose == Purpose::Apply {
+            nmgen_core::check::of_part(&mut diagnostics);
+        }
+        let compared = Compared::new(host, facts, purpose, stands_alone);
+        (diagnostics, has_errors, compared, keep(configuration))
     });
     let mut faulty = Vec::with_capacity(hosts.hosts.len());
     for (diagnostics, has_errors, found, configuration) in done {

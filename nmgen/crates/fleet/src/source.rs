@@ -20,6 +20,7 @@ mod git;
 mod hardware;
 mod hosts;
 mod hosts_directory;
+mod infra_env;
 mod install_config;
 mod installation;
 mod kind;
@@ -31,9 +32,12 @@ mod nmstate_config;
 mod node_network_state;
 mod ordinary_space;
 mod origin;
+mod other_format;
 mod policy;
 mod secret;
+mod static_network_config;
 mod tree;
+mod unread;
 
 use nmgen_core::source::read_file;
 use nmgen_document::diagnostic::Rule;
@@ -63,11 +67,14 @@ pub(crate) fn rules() -> Vec<Rule> {
         encoding::RULES,
         found::RULES,
         git::RULES,
+        infra_env::RULES,
         kind::RULES,
         manifest::RULES,
         ordinary_space::RULES,
+        other_format::RULES,
         secret::RULES,
         tree::RULES,
+        unread::RULES,
     ]
     .concat()
 }

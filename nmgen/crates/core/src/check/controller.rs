@@ -9,8 +9,8 @@ use super::subject::{Interface, Report, Subject};
 use crate::stack::{Reference, Role};
 
 rules! {
-    warning PORT_UNDECLARED = "port-undeclared";
-    warning BASE_UNDECLARED = "base-undeclared";
+    pub(super) warning PORT_UNDECLARED = "port-undeclared";
+    pub(super) warning BASE_UNDECLARED = "base-undeclared";
     warning USED_BUT_ABSENT = "used-but-absent";
     error PORT_IN_TWO_CONTROLLERS = "port-in-two-controllers";
     error INTERFACE_CYCLE = "interface-cycle";
@@ -26,6 +26,7 @@ pub(super) fn check(subject: &Subject<'_>, report: &mut Report<'_>) {
         match subject.referenced(reference) {
             // A port of two controllers is reported once.
             None if reference.role == Role::Port && first.contains_key(reference.name) => {}
+            None if subject.has_card(reference.name) => {}
             None => undeclared(subject, upper, reference, report),
             Some(lower) if lower.is_absent() => report.add(
                 USED_BUT_ABSENT,

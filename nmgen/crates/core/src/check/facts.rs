@@ -63,8 +63,7 @@ pub fn facts(host: &Host) -> Facts<'_> {
     for nic in &host.nics {
         gathered.add_mac(nic.mac_address, At::Source(&nic.place));
     }
-    let interfaces = root.and_then(|root| root.get("interfaces")).map(Node::items);
-    for interface in interfaces.unwrap_or_default() {
+    for interface in root.map(interface::all).unwrap_or_default() {
         gathered.add(interface);
     }
     let Gathered { addresses, macs, vlans, mtus } = gathered;

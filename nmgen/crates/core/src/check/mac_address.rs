@@ -54,6 +54,7 @@ pub(super) fn check(subject: &Subject<'_>, report: &mut Report<'_>) {
                 first.insert(mac, interface);
             }
             Some(other) if other.name == interface.name => {}
+            Some(other) if is_redundant_pair(subject, interface, other) => {}
             Some(other) => report.add(
                 MAC_TWICE,
                 &path(),
@@ -67,6 +68,15 @@ pub(super) fn check(subject: &Subject<'_>, report: &mut Report<'_>) {
             ),
         }
     }
+}
+
+/// True for the two ports of an HSR or PRP interface: both send the same frame, with one source address.
+fn is_redundant_pair(subject: &Subject<'_>, one: &Interface<'_>, other: &Interface<'_>) -> bool {
+    let controller = |port: &Interface<'_>| {
+        let of = subject.controller_of(port.name).filter(|it| it.kind == "hsr");
+        of.map(|it| it.name)
+    };
+    controller(one).is_some() && controller(one) == controller(other)
 }
 
 fn virtual_functions(interface: &Interface<'_>, report: &mut Report<'_>) {

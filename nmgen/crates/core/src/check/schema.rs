@@ -22,13 +22,14 @@ use self::known::missing_field;
 use self::locate::{BOOLEAN, Judge, guilty, is_missing_field, is_schema, reason, remove};
 use self::nearest::{field_of_interface, nearest};
 use crate::check::whole_interface::TYPES;
+use crate::interface::DESIRED;
 use crate::state::{Refusal, State};
 
 rules! {
-    error UNKNOWN_FIELD = "unknown-field";
+    pub(super) error UNKNOWN_FIELD = "unknown-field";
     warning IGNORED_FIELD = "ignored-field";
     error MISSING_FIELD = "missing-field";
-    error INVALID_VALUE = "invalid-value";
+    pub(super) error INVALID_VALUE = "invalid-value";
     error REFUSED = "refused-by-nmstate";
     pub(super) warning EMPTY_DOCUMENT = "empty-document";
 }
@@ -37,7 +38,7 @@ rules! {
 const MAX_FAULTS: usize = 100;
 
 /// The keys around a state in nmstate's policies.
-const POLICY: &[&str] = &["capture", "desired", "desiredState"];
+const POLICY: [&str; 3] = ["capture", DESIRED[0], DESIRED[1]];
 
 /// True if the document has the keys of one of nmstate's policies.
 pub fn is_policy(document: &Document<'_>) -> bool {
@@ -85,6 +86,15 @@ pub fn refusal(document: &Document<'_>, refusal: &Refusal) -> Diagnostics {
     let refusal = contradiction::in_order(refusal);
     let mut diagnostics = Diagnostics::default();
     report_all(document, &refusal, Vec::new(), contradiction::judge, &mut diagnostics);
+    diagnostics
+}
+
+/// What contradicts itself in a document that a node is to apply.
+pub(super) fn contradictions(document: &Document<'_>) -> Diagnostics {
+    let mut diagnostics = Diagnostics::default();
+    if let Err(first) = contradiction::judge_alone(&document.root) {
+        report_all(document, &first, Vec::new(), contradiction::judge_alone, &mut diagnostics);
+    }
     diagnostics
 }
 
@@ -242,7 +252,10 @@ fn diagnostic(document: &Document<'_>, path: &Path, refusal: &Refusal, judge: Ju
         let diagnostic =
             Diagnostic::new(UNKNOWN_FIELD, format!("NMState has no field \"{field}\"{at}"), place);
         if at.is_empty() && POLICY.contains(&field) {
-            return diagnostic.help("this is a NetworkPolicy: give only its desiredState");
+            return diagnostic.help(
+                "this is a NetworkPolicy, which a node resolves: a MachineConfig or the hosts directory carries it as it is; \
+                 profiles need the names of the interfaces",
+            );
         }
         let near = || field_of_interface(&document.root, path, judge);
         if let Some(near) = nearest(field, &expected).or_else(near) {

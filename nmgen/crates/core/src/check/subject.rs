@@ -6,12 +6,13 @@ use nmgen_document::diagnostic::{Diagnostics, Rule, Severity};
 use nmgen_document::{Document, Node, Path};
 
 use super::purpose::Purpose;
-use crate::interface;
 use crate::stack::{self, Reference, Role};
 
 /// A document and its interfaces.
 pub(super) struct Subject<'a> {
     pub root: &'a Node<'a>,
+    /// The names of cards that the source lists beside the document.
+    cards: &'a [&'a str],
     pub purpose: Purpose,
     /// Each item of `interfaces` that is a mapping with a name, in the document's order.
     pub interfaces: Vec<Interface<'a>>,
@@ -67,10 +68,10 @@ impl<'a> Interface<'a> {
 }
 
 impl<'a> Subject<'a> {
-    pub(super) fn new(document: &'a Document<'_>, purpose: Purpose) -> Self {
+    pub(super) fn new(document: &'a Document<'_>, cards: &'a [&'a str], purpose: Purpose) -> Self {
         let root = &document.root;
         let list = Path::default().key("interfaces");
-        let nodes = interface::all(root);
+        let nodes = root.get("interfaces").map(Node::items).unwrap_or_default();
         let interfaces = nodes.iter().enumerate().filter_map(|(index, node)| {
             Some(Interface {
                 path: list.index(index),
@@ -91,7 +92,12 @@ impl<'a> Subject<'a> {
             .collect();
         let by_name = by_name(&interfaces);
         let controllers = controllers(&interfaces, &references);
-        Self { root, purpose, interfaces, references, by_name, controllers }
+        Self { root, cards, purpose, interfaces, references, by_name, controllers }
+    }
+
+    /// Whether the source lists a card of this name beside the document.
+    pub(super) fn has_card(&self, name: &str) -> bool {
+        self.cards.contains(&name)
     }
 
     pub(super) fn is_offline(&self) -> bool {

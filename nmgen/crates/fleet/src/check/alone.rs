@@ -1,12 +1,16 @@
 //! The needs of a single host: no other host's document shows a mistake that all of them share.
 
-use nmgen_core::check::is_of_each_host;
+use std::net::IpAddr;
+
+use nmgen_core::check::{Purpose, is_of_each_host, is_policy};
 use nmgen_core::interface;
 use nmgen_core::source::HostNetwork;
 use nmgen_document::Node;
 use nmgen_document::diagnostic::{Diagnostic, Diagnostics, rules};
 
 use super::member::Member;
+use super::network::Family;
+use crate::derive;
 
 rules! {
     warning NO_DEFAULT_ROUTE = "no-default-route";
@@ -31,23 +35,71 @@ pub(super) fn check(member: &Member<'_>, alike: &Diagnostics, diagnostics: &mut 
 /// One message: a host that reaches nothing beyond its own networks has no use for a name server either.
 fn way_out(member: &Member<'_>) -> Option<Diagnostic> {
     let network = member.network;
-    let families = || network.families().into_iter().map(|(_, family)| family);
-    let mut addresses = families().flat_map(|family| &family.addresses);
+    let document = member.host.document().filter(|document| !is_policy(document))?;
+    // A running node keeps the routes and name servers of interfaces that its document does not name, but br-ex takes its uplink.
+    let is_whole = member.purpose != Purpose::Apply;
+    if !is_whole && !derive::has_bridge(&document.root) {
+        return None;
+    }
+    let families = network.families();
+    let mut addresses = families.into_iter().flat_map(|(_, family)| &family.addresses);
     let first = addresses.find(|address| !is_of_each_host(&address.ip))?;
-    let document = member.host.document()?;
-    if !families().any(|family| family.gives_route || family.has_default_route) {
+    let reaches = |family: &Family| family.gives_route || family.has_default_route;
+    let help = "add one to routes.config; if a card gets it that this document does not name, --allow no-default-route";
+    if !families.into_iter().any(|(_, family)| reaches(family)) {
         let message = "this host has no default route: it reaches its own networks alone";
-        let help = "add one to routes.config; if a card gets it that this document does not name, --allow no-default-route";
         return Some(
             Diagnostic::new(NO_DEFAULT_ROUTE, message, document.place(first.at)).help(help),
         );
     }
-    if network.servers.is_empty() && !network.gives_servers {
+    for (key, (name, family)) in ["ipv4", "ipv6"].into_iter().zip(families) {
+        if reaches(family) {
+            continue;
+        }
+        if let Some(node) = without_route(&document.root, key) {
+            let message = format!(
+                "this host has no {name} default route: by {name} it reaches its own networks alone"
+            );
+            return Some(
+                Diagnostic::new(NO_DEFAULT_ROUTE, message, document.place(node.span)).help(help),
+            );
+        }
+    }
+    if is_whole && network.servers.is_empty() && !network.gives_servers {
         let message = "this host has no name server";
         let help = "add the addresses of name servers to dns-resolver.config.server";
         return Some(Diagnostic::new(NO_NAME_SERVER, message, document.place(first.at)).help(help));
     }
     None
+}
+
+/// The first static address of this family on an interface that the other family's default route leaves by: a storage network has
+/// one family, and none of the two. Local addresses of IPv6 (RFC 4193) lead nowhere else.
+fn without_route<'n, 't>(root: &'n Node<'t>, family: &str) -> Option<&'n Node<'t>> {
+    let (other, default) = match family {
+        "ipv4" => ("ipv6", "::/0"),
+        _ => ("ipv4", "0.0.0.0/0"),
+    };
+    let routes = root.at(&["routes", "config"]).map(Node::items).unwrap_or_default();
+    let leaves = |interface: &Node<'_>| {
+        let is_by_it = |route: &Node<'_>| {
+            route.text_at("destination") == Some(default)
+                && route.text_at("next-hop-interface") == interface.text_at("name")
+        };
+        let is_on = |key| interface.at(&[other, key]).and_then(Node::boolean) == Some(true);
+        routes.iter().any(is_by_it) || is_on("dhcp") || is_on("autoconf")
+    };
+    let is_meant = |node: &&Node<'_>| match node.text().and_then(|text| text.parse().ok()) {
+        Some(IpAddr::V6(ip)) if ip.is_unique_local() => false,
+        Some(ip) => !is_of_each_host(&ip),
+        None => false,
+    };
+    let up = interface::all(root).iter().filter(|it| interface::is_up(it) && leaves(it));
+    let enabled =
+        up.filter(|it| it.at(&[family, "enabled"]).and_then(Node::boolean) != Some(false));
+    let items =
+        enabled.flat_map(|it| it.at(&[family, "address"]).map(Node::items).unwrap_or_default());
+    items.filter_map(|item| item.get("ip")).find(is_meant)
 }
 
 /// With both, an interface has two addresses, and two sources of routes and name servers. IPv6 often has static addresses beside

@@ -14,8 +14,8 @@ rules! {
     error VIRTUAL_ADDRESS = "virtual-address-on-host";
     error BOOTSTRAP_ADDRESS = "bootstrap-address-on-host";
     warning RENDEZVOUS_UNKNOWN = "rendezvous-ip-unknown";
-    warning VIRTUAL_ADDRESS_OUTSIDE = "virtual-address-outside";
-    warning VIRTUAL_ADDRESS_TWICE = "virtual-address-twice";
+    error VIRTUAL_ADDRESS_OUTSIDE = "virtual-address-outside";
+    error VIRTUAL_ADDRESS_TWICE = "virtual-address-twice";
     warning VIRTUAL_ADDRESS_IS_GATEWAY = "virtual-address-is-gateway";
     warning INSIDE_INTERNAL_NETWORK = "inside-internal-network";
     warning BRIDGE_TOPOLOGY = "bridge-topology";

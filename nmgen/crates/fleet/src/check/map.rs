@@ -29,7 +29,8 @@ pub(super) fn check(host: &Host, cluster: &Cluster, diagnostics: &mut Diagnostic
     }
     twice(&map, diagnostics);
     let differing = differing(document, &map, &cards, diagnostics);
-    if host.needs_map {
+    // A host without any entry is told by its source.
+    if host.needs_map && !map.is_empty() {
         incomplete(document, &map, &differing, diagnostics);
     }
 }

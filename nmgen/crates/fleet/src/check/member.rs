@@ -1,6 +1,6 @@
 //! A host within a fleet.
 
-use nmgen_core::check::Facts;
+use nmgen_core::check::{Facts, Purpose};
 use nmgen_core::source::Host;
 
 use super::network::{Network, network};
@@ -9,14 +9,20 @@ use super::network::{Network, network};
 pub(crate) struct Compared<'h> {
     facts: Facts<'h>,
     network: Network<'h>,
+    purpose: Purpose,
     stands_alone: bool,
 }
 
 impl<'h> Compared<'h> {
-    /// Adds to a host's facts those of its network. `stands_alone`: see [`Member`].
-    pub(crate) fn new(host: &'h Host, facts: Facts<'h>, stands_alone: bool) -> Self {
+    /// Adds to a host's facts those of its network. `purpose`, `stands_alone`: see [`Member`].
+    pub(crate) fn new(
+        host: &'h Host,
+        facts: Facts<'h>,
+        purpose: Purpose,
+        stands_alone: bool,
+    ) -> Self {
         let network = host.document().map(|document| network(&document.root));
-        Self { facts, network: network.unwrap_or_default(), stands_alone }
+        Self { facts, network: network.unwrap_or_default(), purpose, stands_alone }
     }
 }
 
@@ -26,14 +32,16 @@ pub(super) struct Member<'h> {
     pub(super) host: &'h Host,
     pub(super) facts: &'h Facts<'h>,
     pub(super) network: &'h Network<'h>,
-    /// The document is all that the host has, and has no errors: what it lacks, the host lacks.
+    /// The use that the document was checked for.
+    pub(super) purpose: Purpose,
+    /// The document has no errors: what it lacks, the host lacks.
     pub(super) stands_alone: bool,
 }
 
 impl<'h> Member<'h> {
     pub(super) fn new(host: &'h Host, compared: &'h Compared<'h>) -> Self {
-        let Compared { facts, network, stands_alone } = compared;
-        Self { host, facts, network, stands_alone: *stands_alone }
+        let Compared { facts, network, purpose, stands_alone } = compared;
+        Self { host, facts, network, purpose: *purpose, stands_alone: *stands_alone }
     }
 
     /// The name up to the first dot, since sources differ in giving the domain.

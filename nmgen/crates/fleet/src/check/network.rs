@@ -86,7 +86,7 @@ pub(crate) fn network<'h>(root: &'h Node<'_>) -> Network<'h> {
     let (mut ipv4, mut ipv6) = (Gathered::default(), Gathered::default());
     let mut bonds = BTreeMap::new();
     let list = |path: &[&str]| root.at(path).map(Node::items).unwrap_or_default();
-    for interface in list(&["interfaces"]) {
+    for interface in interface::all(root) {
         if !interface::is_up(interface) || interface::kind(interface) == "loopback" {
             continue;
         }

@@ -63,7 +63,8 @@ pub(super) fn check(sources: &Hosts, diagnostics: &mut Diagnostics) {
             let whose =
                 || format!("in the document of {} ({})", name.escape_debug(), host.place.shown());
             for policy in policies.get(name).into_iter().flatten() {
-                let found = Comparison::of(&policy.root, &own.root, false);
+                let mut found = Comparison::of(&policy.root, &own.root, false);
+                found.retain(|it| !is_masquerade(it.own));
                 changed.extend(found.iter().map(|it| it.field.clone()));
                 tell(POLICY_DIFFERS, &found, policy, own, &whose(), diagnostics);
             }
@@ -367,6 +368,12 @@ fn shown(item: &Node<'_>) -> String {
 fn is_link_local(item: &Node<'_>) -> bool {
     let ip = item.text_at("ip").and_then(|it| it.parse::<std::net::Ipv6Addr>().ok());
     ip.is_some_and(|ip| ip.is_unicast_link_local())
+}
+
+/// An address that OVN-Kubernetes gives br-ex for its own use: a policy has to name it, since nmstate removes all others.
+fn is_masquerade(item: &Node<'_>) -> bool {
+    let ip = item.text_at("ip").and_then(|text| text.parse().ok());
+    ip.is_some_and(|ip: IpAddr| nmgen_core::check::is_of_each_host(&ip))
 }
 
 fn same(own: &Node<'_>, other: &Node<'_>) -> bool {

@@ -27,6 +27,26 @@ pub(super) fn load(manifest: &mut Manifest<'_>, root: &mut Node<'_>, found: &mut
         let message = "this agent-config has no hosts";
         found.without_hosts.push(Diagnostic::new(NO_HOSTS, message, place).help(help));
     }
+    hosts(manifest, root, found);
+}
+
+/// `nodes-config.yaml` of `oc adm node-image create`: the hosts of an agent-config without its kind.
+pub(super) fn nodes(manifest: &mut Manifest<'_>, root: &mut Node<'_>, found: &mut Found) {
+    manifest.list(root, "hosts");
+    hosts(manifest, root, found);
+}
+
+/// True for a document of no kind with hosts as an agent-config has them.
+pub(super) fn is_nodes(root: &Node<'_>) -> bool {
+    let hosts = root.get("hosts").map(Node::items).unwrap_or_default();
+    let has = |host: &Node<'_>, key: &str| host.get(key).is_some();
+    hosts.iter().any(|host| {
+        has(host, NETWORK)
+            || has(host, "hostname") && (has(host, "interfaces") || has(host, "role"))
+    })
+}
+
+fn hosts(manifest: &mut Manifest<'_>, root: &mut Node<'_>, found: &mut Found) {
     for node in items_mut(root, &["hosts"]) {
         let role = manifest.role(node);
         // The installer wants addresses of all cards, and names of those that a document is about (its `agenthosts.go`).
@@ -34,7 +54,13 @@ pub(super) fn load(manifest: &mut Manifest<'_>, root: &mut Node<'_>, found: &mut
             true => manifest.nics(node, "interfaces"),
             false => manifest.named_nics(node, "interfaces"),
         };
-        let host = Host { role, nics, ..manifest.host(node, "hostname", Stage::Early) };
+        manifest.verify_map(
+            node,
+            "interfaces",
+            "openshift-install refuses it: give one card at least, with name and macAddress",
+        );
+        let host =
+            Host { role, nics, needs_map: true, ..manifest.host(node, "hostname", Stage::Early) };
         found.add(manifest.with_network(host, node, NETWORK));
     }
 }

@@ -15,7 +15,7 @@ use nmgen_document::text::{Position, Source, Span};
 use super::directory;
 use super::found::Found;
 use super::hosts_directory::HOST_FILE_EMPTY;
-use super::manifest::SOURCE_SHAPE;
+use super::manifest::{NIC_MAP_MISSING, SOURCE_SHAPE};
 use super::{capture, manifest};
 
 const MAPPING: &str = "mac_interface.ini";
@@ -45,6 +45,12 @@ fn load_host(tree: &str, path: &str, found: &mut Found) -> Result<(), Error> {
     let mapping = directory::join(path, MAPPING);
     let source = directory::read(tree, &mapping, one_document, diagnostics)?;
     let nics = source.map(|source| nics(&source, diagnostics)).unwrap_or_default();
+    if nics.is_empty() && !diagnostics.has_errors() {
+        let message = format!("{MAPPING} has no card: no machine is known to be this host");
+        let help = "assisted-service finds the host by it: write a line MAC=NAME for each card";
+        let place = Place::file(&*mapping);
+        diagnostics.push(Diagnostic::new(NIC_MAP_MISSING, message, place).help(help));
+    }
     let name = path.rsplit('/').next().unwrap_or(path).to_owned();
     let host = Host {
         stage: Stage::Early,

@@ -3,9 +3,11 @@
 use nmgen_core::source::{Host, Stage};
 use nmgen_document::Node;
 
-use super::found::{Found, Reference};
+use super::found::{Found, Reference, WithoutReference};
 use super::manifest::{Manifest, Name};
 use super::{installation, nmstate_config};
+
+const REFERENCE: &str = "preprovisioningNetworkDataName";
 
 pub(super) fn load(manifest: &mut Manifest<'_>, root: &Node<'_>, found: &mut Found) {
     let name = manifest.metadata(root);
@@ -14,11 +16,23 @@ pub(super) fn load(manifest: &mut Manifest<'_>, root: &Node<'_>, found: &mut Fou
     let Some(spec) = manifest.get(root, "spec") else { return };
     let place = name.as_ref().map_or_else(|| manifest.place(spec), |(_, place)| place.clone());
     let namespace = name.as_ref().and_then(|(name, _)| name.namespace.clone());
-    if let Some((secret, node)) = manifest.text(spec, "preprovisioningNetworkDataName") {
+    let index = found.loaded.hosts.len();
+    let named = |name: String| Name { namespace: namespace.clone(), name };
+    manifest.verify_value(spec, REFERENCE, "metal3 hands no Secret to the ramdisk without it");
+    if let Some((secret, node)) = manifest.text(spec, REFERENCE) {
         found.references.push(Reference {
-            host: found.loaded.hosts.len(),
-            secret: Name { namespace, name: secret.to_owned() },
+            host: index,
+            secret: named(secret.to_owned()),
             place: manifest.place(node),
+        });
+    } else if manifest.misspelt(spec, &[REFERENCE]).is_none() {
+        let data = spec.at(&["networkData", "name"]);
+        let own = name.as_ref().map(|(name, _)| format!("{}-network-config-secret", name.name));
+        let secrets = data.and_then(Node::text).map(str::to_owned).into_iter().chain(own);
+        found.without_reference.push(WithoutReference {
+            host: index,
+            secrets: secrets.map(named).collect(),
+            place: data.map_or_else(|| place.clone(), |node| manifest.place(node)),
         });
     }
     let host = Host {

@@ -4,11 +4,12 @@
 //! assisted-service writes one for each NIC with a known MAC address, which can be resolved here
 //! (`pkg/staticnetworkconfig/generator.go`); others need the node.
 
+use nmgen_core::check::reference;
 use nmgen_core::source::Nic;
 use nmgen_document::diagnostic::{Diagnostic, Diagnostics, rules};
 use nmgen_document::mac::Mac;
 use nmgen_document::text::place::Place;
-use nmgen_document::{Document, Node, Value};
+use nmgen_document::{Document, Entry, Node, Value};
 
 rules! {
     error CAPTURE = "capture";
@@ -52,6 +53,22 @@ pub(crate) fn alternative_names(
         );
     }
     found
+}
+
+/// The NetworkPolicy with these captures and this desired state.
+pub(super) fn policy(
+    desired: &Document<'static>,
+    captures: Option<Node<'static>>,
+) -> Document<'static> {
+    let span = desired.root.span;
+    let entry = |key: &'static str, node: Node<'static>| Entry {
+        key: key.into(),
+        key_span: node.span,
+        node,
+    };
+    let captures = captures.map(|node| entry("capture", node));
+    let entries = captures.into_iter().chain([entry("desiredState", desired.root.clone())]);
+    desired.part(Node { span, value: Value::Mapping(entries.collect()) })
 }
 
 /// The document with each reference to a capture replaced by the NIC's name.
@@ -101,12 +118,6 @@ fn walk(node: &mut Node<'static>, each: &mut impl FnMut(&mut Node<'static>, &str
             entries.iter_mut().for_each(|entry| walk(&mut entry.node, each));
         }
     }
-}
-
-/// `iface0.interfaces.0.name` of `{{ capture.iface0.interfaces.0.name }}`.
-fn reference(text: &str) -> Option<&str> {
-    let inner = text.trim().strip_prefix("{{")?.strip_suffix("}}")?;
-    inner.trim().strip_prefix("capture.")
 }
 
 /// The name of the NIC that a capture selects by its MAC address.

@@ -20,6 +20,7 @@ use super::clusters::{self, Draft};
 use super::extent::Extent;
 use super::hosts::{Hosts, ManagementController};
 use super::hosts_directory::{self, NO_HOSTS};
+use super::infra_env::InfraEnvs;
 use super::manifest::{KEY_MISSPELT, Name};
 use super::origin::{Claim, Origin};
 use crate::allow;
@@ -29,6 +30,7 @@ rules! {
     warning TEMPLATE_UNREAD = "template-unread";
     error HOST_NAME = "host-name";
     warning SECRET_REFERENCE = "secret-reference";
+    warning SECRET_NOT_REFERENCED = "secret-not-referenced";
 }
 
 /// The hosts and Secrets found so far.
@@ -53,6 +55,9 @@ pub(super) struct Found {
     /// Secrets with the key `nmstate`, parsable or not.
     documents: usize,
     pub(super) references: Vec<Reference>,
+    /// BareMetalHosts that refer to no Secret.
+    pub(super) without_reference: Vec<WithoutReference>,
+    pub(super) infra_envs: InfraEnvs,
     /// Reported only if no other file has hosts.
     pub(super) without_hosts: Diagnostics,
     /// The limit of hosts is exceeded.
@@ -99,11 +104,28 @@ pub(super) struct Reference {
     pub(super) place: Place,
 }
 
+/// A BareMetalHost that refers to no Secret.
+#[derive(Debug)]
+pub(super) struct WithoutReference {
+    /// The host's index.
+    pub(super) host: usize,
+    /// The host's Secret by the installer's convention, and that of its `networkData`.
+    pub(super) secrets: Vec<Name>,
+    /// The place of `networkData`, else of the host's name.
+    pub(super) place: Place,
+}
+
 impl Found {
     /// The number of usable findings.
     pub(super) fn count(&self) -> usize {
         let hardware = self.loaded.hardware.len();
         self.loaded.hosts.len() + hardware + self.without_hosts.len() + self.documents
+    }
+
+    /// True if a host that was found behind the first `before` has no network, or none was found.
+    pub(super) fn lacks_network(&self, before: usize) -> bool {
+        let found = self.loaded.hosts.get(before..).unwrap_or_default();
+        found.is_empty() || found.iter().any(|host| host.network == HostNetwork::Missing)
     }
 
     pub(super) fn add(&mut self, host: Host) {
@@ -237,7 +259,9 @@ impl Found {
     pub(super) fn into_hosts(mut self) -> Hosts {
         self.fold_templates();
         let told = [self.unused_file(), self.template_unread()];
-        let used = self.join();
+        let mut used = self.join();
+        self.join_unreferenced(&mut used);
+        self.loaded.diagnostics.extend(self.infra_envs.unselected());
         let controllers = std::mem::take(&mut self.controllers);
         let mut of_controllers = controllers.into_iter().peekable();
         let mut controllers = Vec::new();
@@ -394,6 +418,39 @@ impl<'s> Index<'s> {
         let own = |namespace| self.in_namespace.get(&(namespace, name.name.as_str())).copied();
         let here = beside(Some(namespace)).max(beside(None));
         here.or_else(|| own(Some(namespace)).max(own(None)))
+    }
+}
+
+impl Found {
+    /// Tells of BareMetalHosts whose Secret nothing refers to, and judges its document as theirs.
+    fn join_unreferenced(&mut self, used: &mut [bool]) {
+        let index = Index::new(&self.secrets);
+        for WithoutReference { host, secrets, place } in &self.without_reference {
+            let directory = self.origins.get(*host).map(|it| &*it.directory).unwrap_or_default();
+            let mut found = secrets.iter().filter_map(|name| index.find(name, directory));
+            let document = found.find_map(|secret| match &self.secrets[secret].content {
+                Content::Document(document) if !used[secret] => Some((secret, document)),
+                Content::Document(_) | Content::Faulty | Content::Nothing => None,
+            });
+            let (Some((secret, document)), Some(host)) =
+                (document, self.loaded.hosts.get_mut(*host))
+            else {
+                continue;
+            };
+            used[secret] = true;
+            host.network = HostNetwork::Written(document.clone());
+            let name = &self.secrets[secret].name.name;
+            let message = format!(
+                "nothing refers to the Secret {}: metal3 hands its network to no ramdisk, and the machine boots by DHCP",
+                name.escape_debug()
+            );
+            let help = format!(
+                "add preprovisioningNetworkDataName: {} to the spec; networkData is for the installed system",
+                name.escape_debug()
+            );
+            let told = Diagnostic::new(SECRET_NOT_REFERENCED, message, place.clone()).help(help);
+            self.loaded.diagnostics.push(told);
+        }
     }
 }
 

@@ -50,13 +50,13 @@ fn cluster(
     root: &Node<'_>,
     cluster: &mut Cluster,
 ) -> Option<Diagnostic> {
-    let platform = manifest.get(root, "platform");
-    let bare_metal = platform.and_then(|node| manifest.get(node, "baremetal"));
+    let platform = manifest.section(root, "platform");
+    let bare_metal = platform.and_then(|node| manifest.section(node, "baremetal"));
     let hosts = bare_metal.map(|node| manifest.list(node, "hosts")).unwrap_or_default();
-    let networking = manifest.get(root, "networking");
+    let networking = manifest.section(root, "networking");
     installation::network(manifest, networking, cluster);
     os_streams(manifest, root, cluster);
-    let vsphere = platform.and_then(|node| manifest.get(node, "vsphere"));
+    let vsphere = platform.and_then(|node| manifest.section(node, "vsphere"));
     let made = vsphere.map(|node| manifest.list(node, "hosts")).unwrap_or_default();
     made_machines(manifest, made, cluster);
     let has_own = |node| {
@@ -157,8 +157,8 @@ fn made_machines(manifest: &mut Manifest<'_>, hosts: &[Node<'_>], cluster: &mut 
 
 /// The pools, in the order in which the installer assigns them to hosts without a role.
 fn replicas(manifest: &mut Manifest<'_>, root: &Node<'_>, cluster: &mut Cluster) {
-    let control_plane = manifest.get(root, "controlPlane").map(|pool| (pool, "master"));
-    let arbiter = manifest.get(root, "arbiter").map(|pool| (pool, "arbiter"));
+    let control_plane = manifest.section(root, "controlPlane").map(|pool| (pool, "master"));
+    let arbiter = manifest.section(root, "arbiter").map(|pool| (pool, "arbiter"));
     let compute = manifest.list(root, "compute").iter().map(|pool| (pool, "worker"));
     for (pool, usual) in control_plane.into_iter().chain(arbiter).chain(compute) {
         let name = manifest.text(pool, "name");

@@ -117,10 +117,16 @@ pub(super) fn virtual_addresses(
     cluster.has_outer_load_balancer |= load_balancer == Some("UserManaged");
     for (list, single, purpose) in VIRTUAL {
         // The one is no misspelt form of the other.
-        let Some(node) = owner.get(single).or_else(|| manifest.get(owner, list)) else { continue };
-        let items = if node.items().is_empty() { std::slice::from_ref(node) } else { node.items() };
+        let items = match owner.get(single) {
+            Some(node) => {
+                manifest.text(owner, single);
+                std::slice::from_ref(node)
+            }
+            None => manifest.list(owner, list),
+        };
         for item in items {
-            if let Some(address) = item.text().and_then(|text| address(manifest, text, item)) {
+            let Some(text) = manifest.item_text(item, list) else { continue };
+            if let Some(address) = address(manifest, text, item) {
                 let place = manifest.place(item);
                 cluster.virtual_addresses.push(ClusterAddress { address, purpose, place });
             }
@@ -170,7 +176,7 @@ pub(super) fn management_controller<'n>(
     manifest: &mut Manifest<'_>,
     owner: &'n Node<'_>,
 ) -> Option<(&'n str, Place)> {
-    let controller = manifest.get(owner, "bmc")?;
+    let controller = manifest.section(owner, "bmc")?;
     let (address, node) = manifest.text(controller, "address")?;
     Some((address, manifest.place(node)))
 }

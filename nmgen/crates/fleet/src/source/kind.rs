@@ -17,8 +17,8 @@ use super::network_words::{KINDS, is_about_network};
 use super::origin::Claim;
 use super::{
     acm_policy, agent_cluster_install, agent_config, bare_metal_host, cluster_instance, hardware,
-    install_config, machine_config, network_config, nmstate_config, node_network_state, policy,
-    secret,
+    infra_env, install_config, machine_config, network_config, nmstate_config, node_network_state,
+    other_format, policy, secret, static_network_config, unread,
 };
 
 rules! {
@@ -35,6 +35,12 @@ enum Kind<'a> {
     InstallConfig,
     /// A host's `networkConfig` alone.
     NetworkConfig,
+    /// `nodes-config.yaml`, which has an agent-config's hosts.
+    NodesConfig,
+    /// The hosts of a request to assisted-service.
+    StaticNetworkConfig,
+    /// Butane, of which MachineConfigs are made.
+    Butane,
     /// A Kubernetes object by its kind; empty if the kind is missing.
     Manifest(&'a str),
 }
@@ -70,7 +76,8 @@ pub(super) enum Sort {
 /// The sort of a file in a directory, which may hold anything.
 pub(super) fn sort(source: &Source) -> Sort {
     let is_mentioned = |key: &&str| mentions(source.text.as_bytes(), key);
-    let may_be_fleet = [API_VERSION, network_config::KEY].iter().any(is_mentioned);
+    let of_fleets = [API_VERSION, network_config::KEY, static_network_config::DOCUMENT, "variant"];
+    let may_be_fleet = of_fleets.iter().any(is_mentioned);
     let documents = parse_stream(source);
     let is_broken = documents.iter().any(Result::is_err);
     let roots = || documents.iter().flatten().map(|document| &document.root);
@@ -115,7 +122,10 @@ const STATE: &[&str] = &[
 
 /// True for a mapping with a key of NMState's, perhaps misspelt.
 fn is_like_state(root: &Node<'_>) -> bool {
-    let is_key = |key: &str| STATE.iter().any(|known| spelling::is_alike(key, known));
+    // A word of two letters is alike to many.
+    let is_alike =
+        |key: &str, known: &str| key.len() >= known.len().min(4) && spelling::is_alike(key, known);
+    let is_key = |key: &str| STATE.iter().any(|known| is_alike(key, known));
     let hostname = root.get("hostname").is_some_and(|node| !node.entries().is_empty());
     // An empty document is one, too.
     hostname
@@ -131,10 +141,18 @@ pub(super) fn load(source: &Source, found: &mut Found) {
         return;
     }
     found.allow(source);
+    if let Some(told) = other_format::of_text(source) {
+        found.loaded.diagnostics.push(told);
+        return;
+    }
     let mut documents = parse_stream(source);
     let roots = || documents.iter().flatten().map(|document| &document.root);
     let kinds = || roots().map(|root| kind(root, word(root)));
     let is_state = kinds().all(|kind| kind == Kind::State) && kinds().next().is_some();
+    if let Some(told) = documents.iter().flatten().find_map(other_format::of_document) {
+        found.loaded.diagnostics.push(told);
+        return;
+    }
     if is_state {
         let is_converted = found.extent == Extent::Converted;
         found.add_read(state(source, documents.pop(), is_converted));
@@ -226,6 +244,9 @@ fn kind<'a>(root: &Node<'_>, word: Option<&'a str>) -> Kind<'a> {
         }
         None if is_manifest => Kind::Manifest(""),
         None if find(root, network_config::KEY).is_some() => Kind::NetworkConfig,
+        None if agent_config::is_nodes(root) => Kind::NodesConfig,
+        None if static_network_config::is_it(root) => Kind::StaticNetworkConfig,
+        None if machine_config::is_butane(root) => Kind::Butane,
         _ => Kind::State,
     }
 }
@@ -243,7 +264,7 @@ fn one(
     found: &mut Found,
     passed_over: &mut Vec<String>,
 ) {
-    let before = found.count();
+    let (before, hosts_before) = (found.count(), found.loaded.hosts.len());
     found.origin.claim(Claim::Nothing);
     let word = word(node).map(str::to_owned);
     let kind = match (kind(node, word.as_deref()), of) {
@@ -263,6 +284,20 @@ fn one(
         }
         Kind::InstallConfig => install_config::load(&mut manifest, node, found),
         Kind::NetworkConfig => network_config::load(&mut manifest, node, found),
+        Kind::NodesConfig => agent_config::nodes(&mut manifest, node, found),
+        Kind::StaticNetworkConfig => static_network_config::load(&mut manifest, node, found),
+        Kind::Butane => machine_config::butane(&mut manifest, node, found),
+        Kind::Manifest("ImageBasedInstallationConfig" | "ImageBasedConfig") => {
+            network_config::image_based(&mut manifest, node, found);
+        }
+        Kind::Manifest("InfraEnv") => infra_env::load(&mut manifest, node, found),
+        Kind::Manifest("ConfigMap") => {
+            // A NodePool's, whose nodes get the objects in it.
+            for mut inner in machine_config::in_config_map(&mut manifest, node) {
+                let mut root = inner.root.take();
+                one(&inner, &mut root, None, found, passed_over);
+            }
+        }
         Kind::Manifest("AgentConfig") => agent_config::load(&mut manifest, node, found),
         Kind::Manifest("Secret") => secret::load(&mut manifest, node, found),
         Kind::Manifest("BareMetalHost") => {
@@ -317,6 +352,10 @@ fn one(
                 }
             }
         }
+    }
+    if let Kind::Manifest(kind) = kind {
+        let is_lacking = found.lacks_network(hosts_before);
+        unread::check(&mut manifest, node, kind, is_lacking);
     }
     if let Kind::Manifest(kind) = kind
         && found.count() == before

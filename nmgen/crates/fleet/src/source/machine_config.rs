@@ -26,7 +26,39 @@ pub(super) fn load(manifest: &mut Manifest<'_>, root: &Node<'_>, found: &mut Fou
     if let Some(metadata) = metadata {
         found.loaded.machine_configs.extend(itself(manifest, metadata, config, role.clone()));
     }
-    let storage = config.and_then(|config| manifest.get(config, "storage"));
+    if let Some(config) = config {
+        files_of(manifest, config, role.as_deref(), found);
+    }
+}
+
+/// True for a Butane file of a variant that may have documents.
+pub(super) fn is_butane(root: &Node<'_>) -> bool {
+    root.get("variant").is_some() && root.get("version").is_some()
+}
+
+/// Butane, of which `butane` makes a MachineConfig (coreos/butane, `config/openshift`): files with their text under `inline`.
+pub(super) fn butane(manifest: &mut Manifest<'_>, root: &Node<'_>, found: &mut Found) {
+    let role = manifest.at(root, &["metadata", "labels"]).and_then(|labels| labels.text_at(ROLE));
+    files_of(manifest, root, role, found);
+}
+
+/// The MachineConfigs in a ConfigMap of a NodePool's (openshift/hypershift, `NodePool.spec.config`).
+pub(super) fn in_config_map(
+    manifest: &mut Manifest<'_>,
+    root: &Node<'_>,
+) -> Vec<Document<'static>> {
+    let data = root.get("data").filter(|data| data.text_at("config").is_some());
+    let text = data.and_then(|data| manifest.text(data, "config"));
+    let Some((text, node)) = text.filter(|(text, _)| text.contains("kind: MachineConfig")) else {
+        return Vec::new();
+    };
+    let document = embedded::text(manifest.document(), node, text);
+    manifest.accept(document).into_iter().collect()
+}
+
+/// The documents among the files of `storage`.
+fn files_of(manifest: &mut Manifest<'_>, config: &Node<'_>, role: Option<&str>, found: &mut Found) {
+    let storage = manifest.get(config, "storage");
     let files = storage.map(|storage| manifest.list(storage, "files")).unwrap_or_default();
     for file in files {
         let Some((path, at)) = manifest.text(file, "path") else { continue };
@@ -42,7 +74,7 @@ pub(super) fn load(manifest: &mut Manifest<'_>, root: &Node<'_>, found: &mut Fou
             continue;
         }
         found.add(Host {
-            role: role.clone(),
+            role: role.map(str::to_owned),
             stage: Stage::Node,
             network: HostNetwork::Written(document),
             ..Host::new(Some(name.to_owned()), manifest.place(at))
@@ -76,6 +108,11 @@ fn document(
     unpacked: &mut usize,
 ) -> Option<Document<'static>> {
     let contents = manifest.get(file, "contents")?;
+    if let Some(node) = contents.get("inline") {
+        let text = node.text()?;
+        let content = embedded::text(manifest.document(), node, text);
+        return manifest.accept(content);
+    }
     let compression = manifest.get(contents, "compression");
     let (source, node) = manifest.text(contents, "source")?;
     let content = embedded::data_url(manifest.document(), node, source, compression, unpacked);

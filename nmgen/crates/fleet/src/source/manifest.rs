@@ -20,6 +20,9 @@ rules! {
     warning HOST_ROLE = "host-role";
     pub(super) error SOURCE_SHAPE = "source-shape";
     warning HOST_UNNAMED = "host-unnamed";
+    warning KEY_WITHOUT_VALUE = "key-without-value";
+    error MAC_FORM = "mac-form";
+    pub(super) error NIC_MAP_MISSING = "nic-map-missing";
 }
 
 /// A name and its namespace, which may be missing: `kubectl apply -n` adds it.
@@ -68,6 +71,11 @@ impl<'a> Manifest<'a> {
         if !is_full(self.diagnostics, &diagnostic.place.file) {
             self.diagnostics.push(diagnostic);
         }
+    }
+
+    /// True if a fault is told at this place already.
+    pub(super) fn is_told(&self, place: &Place) -> bool {
+        self.diagnostics.iter().any(|fault| fault.place == *place)
     }
 
     /// The value; on an error its faults are added instead.
@@ -140,6 +148,31 @@ impl<'a> Manifest<'a> {
             self.shape(node, key, "text");
         }
         text.map(|text| (text, node))
+    }
+
+    /// The mapping under a key.
+    pub(super) fn section<'n, 't>(
+        &mut self,
+        node: &'n Node<'t>,
+        key: &str,
+    ) -> Option<&'n Node<'t>> {
+        let node = self.get(node, key)?;
+        let is_mapping = matches!(node.value, Value::Mapping(_));
+        if !is_mapping {
+            self.shape(node, key, "a mapping");
+        }
+        is_mapping.then_some(node)
+    }
+
+    /// The text of a list's item; the list is under `key`.
+    pub(super) fn item_text<'n>(&mut self, item: &'n Node<'_>, key: &str) -> Option<&'n str> {
+        let text = item.text();
+        // A list under the key of a single value is told by its reader.
+        if text.is_none() && matches!(item.value, Value::Mapping(_)) {
+            let message = format!("an item of {key} is a mapping, not text");
+            self.push(Diagnostic::new(SOURCE_SHAPE, message, self.key_place(item, None)));
+        }
+        text
     }
 
     /// The items of a list under a key.
@@ -222,6 +255,7 @@ impl<'a> Manifest<'a> {
 
     /// The host with the NMState document under a key, which is moved out of the manifest: see [`Self::network`].
     pub(super) fn with_network(&mut self, host: Host, owner: &mut Node<'_>, key: &str) -> Host {
+        self.verify_value(owner, key, "the host has no network without it");
         let is_mapping = owner.get(key).is_some_and(|node| !node.entries().is_empty());
         let is_misspelt = self.misspelt(owner, &[key]).is_some();
         let document = self.network(owner, key);
@@ -242,6 +276,24 @@ impl<'a> Manifest<'a> {
             document => HostNetwork::read(document),
         };
         Host { network, ..host }
+    }
+
+    /// Reports a key without a value, which consumers read as if the key were not there.
+    pub(super) fn verify_value(&mut self, owner: &Node<'_>, key: &str, help: &str) {
+        if owner.entry(key).is_some_and(|entry| entry.node.is_null()) {
+            let place = self.key_place(owner, Some(key));
+            self.add(KEY_WITHOUT_VALUE, place, format!("{key} has no value"), help);
+        }
+    }
+
+    /// Reports a host without a map of its cards, by which it is found.
+    pub(super) fn verify_map(&mut self, owner: &Node<'_>, key: &str, help: &str) {
+        let is_misspelt = self.misspelt(owner, &[key]).is_some();
+        if !is_misspelt && owner.get(key).is_none_or(|list| list.items().is_empty()) {
+            let at = owner.entry(key).map(|_| key);
+            let message = format!("this host has no {key}: no machine is known to be it");
+            self.add(NIC_MAP_MISSING, self.key_place(owner, at), message, help);
+        }
     }
 
     /// Reports parts of the document beside the key: they are indented too little, and ignored.
@@ -390,8 +442,18 @@ pub(super) fn is_full(diagnostics: &mut Diagnostics, file: &Arc<str>) -> bool {
 
 /// A network card, if its MAC address is valid.
 pub(super) fn nic(text: &str, name: Option<String>, place: Place) -> Result<Nic, Diagnostics> {
+    // assisted-service and metal3 have a pattern for it, and compare texts.
+    let is_usual = text.split(':').all(|byte| byte.len() == 2);
     match Mac::parse(text) {
-        Some(mac_address) => Ok(Nic { name, mac_address, place }),
+        Some(mac_address) if is_usual => Ok(Nic { name, mac_address, place }),
+        Some(mac_address) => {
+            let message = format!(
+                "\"{}\" is a form of a MAC address that no installer accepts",
+                text.escape_debug()
+            );
+            let help = format!("write {mac_address}");
+            Err(Diagnostics::from(Diagnostic::new(MAC_FORM, message, place).help(help)))
+        }
         None => {
             let message = format!("\"{}\" is not a MAC address", text.escape_debug());
             Err(Diagnostics::from(Diagnostic::new(MAC_SYNTAX, message, place).help(SIX_BYTES)))

@@ -12,6 +12,18 @@ use super::manifest::Manifest;
 
 pub(super) const KEY: &str = "networkConfig";
 
+/// Adds the host of an ImageBasedInstallationConfig or ImageBasedConfig (openshift/installer, `pkg/types/imagebased`).
+pub(super) fn image_based(manifest: &mut Manifest<'_>, root: &mut Node<'_>, found: &mut Found) {
+    let name = manifest.text(root, "hostname").map(|(name, node)| (name.to_owned(), node.span));
+    let place = match &name {
+        Some((_, span)) => manifest.document().place(*span),
+        None => manifest.key_place(root, Some("kind")),
+    };
+    let name = name.map(|(name, _)| name);
+    let host = Host { stage: Stage::Early, is_machine: true, ..Host::new(name, place) };
+    found.add(manifest.with_network(host, root, KEY));
+}
+
 /// Adds the host that the file is named after.
 pub(super) fn load(manifest: &mut Manifest<'_>, root: &mut Node<'_>, found: &mut Found) {
     let place = manifest.key_place(root, None);

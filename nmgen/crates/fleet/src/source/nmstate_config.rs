@@ -5,6 +5,7 @@ use nmgen_core::source::{Host, Stage};
 use nmgen_document::Node;
 
 use super::found::Found;
+use super::infra_env;
 use super::manifest::Manifest;
 
 /// The InfraEnv that the label of an object names, by assisted-service's convention.
@@ -13,10 +14,17 @@ const INFRA_ENV: &str = "infraenvs.agent-install.openshift.io";
 pub(super) fn load(manifest: &mut Manifest<'_>, root: &mut Node<'_>, found: &mut Found) {
     let name = manifest.metadata(root);
     let label = label(manifest, root).map(str::to_owned);
-    let namespace = name.as_ref().and_then(|(name, _)| name.namespace.as_deref());
-    found.claim_member(namespace, label.as_deref());
+    let namespace = name.as_ref().and_then(|(name, _)| name.namespace.clone());
+    found.claim_member(namespace.as_deref(), label.as_deref());
+    let root_labels = infra_env::labels(root, &["metadata", "labels"]);
     let Some(spec) = manifest.get_mut(root, "spec") else { return };
+    manifest.verify_map(
+        spec,
+        "interfaces",
+        "assisted-service finds the host by it: give one card at least, with name and macAddress",
+    );
     let place = name.as_ref().map_or_else(|| manifest.place(spec), |(_, place)| place.clone());
+    found.infra_envs.add_config(namespace, root_labels, place.clone());
     let host = Host {
         stage: Stage::Early,
         needs_map: true,

@@ -19,17 +19,20 @@ pub(super) fn load(manifest: &mut Manifest<'_>, root: &mut Node<'_>, found: &mut
         let names = capture::alternative_names(captures, |node| manifest.place(node));
         manifest.tell(names);
     }
+    let captures = spec.get("capture").map(|node| node.clone().into_owned());
     let Some(document) = manifest.network(spec, "desiredState") else { return };
-    let resolved = capture::resolve(document, None, &[]);
+    let resolved = capture::resolve(document.clone(), None, &[]);
     // On the node they have values; nothing is wrong before something is to be made of them here.
     let document = match found.extent {
-        Extent::Checked => resolved.ok(),
+        Extent::Checked => Some(resolved.unwrap_or_else(|_| capture::policy(&document, captures))),
         Extent::Written | Extent::Shown | Extent::Converted | Extent::Validated => {
             manifest.accept(resolved)
         }
     };
     let selector = manifest.get(spec, "nodeSelector");
-    let name = selector.and_then(|selector| selector.text_at(HOSTNAME));
+    let name = selector.and_then(|selector| selector.get(HOSTNAME));
+    let place = name.map(|node| manifest.place(node)).or(place);
+    let name = name.and_then(Node::text);
     let roles = selector.map(Node::entries).unwrap_or_default().iter();
     let role = roles.filter_map(|entry| entry.key.strip_prefix(ROLE)).next();
     found.add(Host {

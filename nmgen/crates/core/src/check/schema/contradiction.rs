@@ -28,6 +28,66 @@ pub(super) fn judge(root: &Node<'_>) -> Result<(), Refusal> {
     Err(least(&state, &refusal))
 }
 
+/// Words of refusals that follow from the document alone, whatever the node has. The others may be about what only a node knows, or
+/// about values that its present state completes.
+const OF_THE_DOCUMENT: &[&str] = &[
+    "but not listed in port list",
+    "controller property set to",
+    "conflict with the port names",
+    "are not compatible options",
+    "option is only valid for bond in",
+    "option is invalid for bond in",
+    "overbooked by two controller",
+    "are sharing the same queue-id",
+    "cannot be an IANA multicast",
+    "is overlapping with other tag",
+    "cannot be set in access mode",
+    "access mode cannot have",
+    "interlink property is not supported",
+    "multiple ports pointing to the same",
+    "already defined in this controller port list",
+    "different group_forward_mask",
+    "Desired STP ",
+    "Invalid linux bridge multicast_router",
+    "Loopback interface cannot have IPv4 DHCP",
+    "The mka_c",
+    "can not hold MAC address",
+    "OVS patch interface is not allowed",
+    "must power of 2",
+    "VLAN protocol 802.1ad",
+    "The maximum VLAN priority is 7",
+    "Only active-backup bond allowed",
+    "not allow to hold dispatch",
+    "Alternative name cannot be the same",
+    "Desired alt-name ",
+    "ipv4 config section",
+    "ipv6 config section",
+    "network prefix length",
+    "Desired IPv6 token should be lead",
+    "forwarding is not supported for IPv6",
+    "Invalid IP network",
+    "nmstate only support nested interface",
+];
+
+/// nmstate's verdict on what contradicts itself in this document, whatever the node has.
+pub(super) fn judge_alone(root: &Node<'_>) -> Result<(), Refusal> {
+    let whole = state(root)?;
+    let Err(first) = whole.generate() else { return Ok(()) };
+    let alone = |state: &State, first: &Refusal| {
+        let mut found = refusals(state, first).into_iter();
+        found.find(|text| OF_THE_DOCUMENT.iter().any(|words| text.contains(words)))
+    };
+    for group in groups(root) {
+        let state = self::state(&group)?;
+        if let Err(refusal) = state.generate()
+            && let Some(text) = alone(&state, &refusal)
+        {
+            return Err(Refusal(text));
+        }
+    }
+    alone(&whole, &first).map_or(Ok(()), |text| Err(Refusal(text)))
+}
+
 /// The refusal with the members of its sets in order.
 pub(super) fn in_order(Refusal(text): &Refusal) -> Refusal {
     /// nmstate compares the ports of a bond's two lists as sets, and tells each difference.
@@ -57,8 +117,12 @@ fn state(root: &Node<'_>) -> Result<State, Refusal> {
 
 /// The first in the order of their words of the refusals of this state.
 fn least(state: &State, first: &Refusal) -> Refusal {
-    let first = in_order(first);
-    let mut found = BTreeSet::from([first.0.clone()]);
+    refusals(state, first).pop_first().map_or_else(|| in_order(first), Refusal)
+}
+
+/// The refusals of this state, of which nmstate tells any one.
+fn refusals(state: &State, first: &Refusal) -> BTreeSet<String> {
+    let mut found = BTreeSet::from([in_order(first).0]);
     let mut in_vain = 0;
     for _ in 0..MAX_ATTEMPTS {
         let again = state.generate().err();
@@ -68,7 +132,7 @@ fn least(state: &State, first: &Refusal) -> Refusal {
             break;
         }
     }
-    found.pop_first().map_or(first, Refusal)
+    found
 }
 
 /// For each group of interfaces a document with nothing else.
