@@ -91,9 +91,10 @@ pub(crate) fn install_config(masters: &str, workers: &str, platform: &str) -> St
 /// An agent-config with hosts, by name and role.
 fn agent_config(hosts: &[(&str, &str)]) -> String {
     let mut text = "apiVersion: v1beta1\nkind: AgentConfig\nhosts:\n".to_owned();
-    for (name, role) in hosts {
+    for (index, (name, role)) in hosts.iter().enumerate() {
         let role = if role.is_empty() { String::new() } else { format!("  role: {role}\n") };
-        write!(text, "- hostname: {name}\n{role}  networkConfig: {ONE_NIC}\n").unwrap();
+        let map = format!("interfaces: [{{name: eno1, macAddress: 52:54:00:00:00:0{index}}}]");
+        write!(text, "- hostname: {name}\n{role}  {map}\n  networkConfig: {ONE_NIC}\n").unwrap();
     }
     text
 }
@@ -200,7 +201,7 @@ fn nothing_is_missing_from_sources_that_could_not_be_read() {
     let install = install_config(ONE, ONE, "none: {}");
     let agent = agent_config(&[MASTER]) + "- hostname: [worker-0]\n  role: worker\n";
     let found = told(&[("install.yaml", &install), ("agent.yaml", &agent)]);
-    assert!(found.contains(&"source-shape agent.yaml:7".to_owned()), "{found:?}");
+    assert!(found.contains(&"source-shape agent.yaml:8".to_owned()), "{found:?}");
     assert!(!found.iter().any(|found| found.starts_with("role-without-hosts")), "{found:?}");
 }
 
@@ -271,6 +272,7 @@ fn hosts_without_a_name_are_compared_too() {
     let expected = [
         "host-unnamed a.yaml: role: worker",
         "host-unnamed a.yaml: role: worker",
+        "mac-form a.yaml: 52-54-00-00-00-01",
         "mac-on-two-hosts a.yaml: 52-54-00-00-00-01",
         "address-on-two-hosts a.yaml: 192.0.2.1",
     ];

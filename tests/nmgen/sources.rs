@@ -257,7 +257,10 @@ fn a_card_of_an_agent_config_needs_a_name_where_the_host_has_a_document() {
     let both = "{macAddress: 52:54:00:00:00:01}, {name: eno2, macAddress: 52:54:00:00:00:02}";
     let network = "  networkConfig: {interfaces: [{name: eno1, type: ethernet, state: up}]}\n";
     assert_eq!(read(nameless, ""), (Vec::new(), 0));
-    assert_eq!(read(both, "  networkConfig:\n"), (Vec::new(), 1));
+    assert_eq!(
+        read(both, "  networkConfig:\n"),
+        (vec!["networkConfig has no value".to_owned()], 1)
+    );
     assert_eq!(read(both, network).0, ["this NIC has no name"]);
     assert_eq!(read("{name: eno1}", "").0, ["this NIC has no macAddress"]);
     let (told, _) = read("{macAddress: 52-54}", "");

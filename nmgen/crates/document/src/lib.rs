@@ -6,6 +6,7 @@
 #![cfg_attr(not(test), warn(unused_crate_dependencies))]
 
 mod budget;
+mod conflict;
 mod deserialize;
 pub mod diagnostic;
 mod dialect;
@@ -38,5 +39,5 @@ pub use crate::mac::Mac;
 
 /// Faults of a document as YAML.
 pub fn rules() -> Vec<Rule> {
-    [size::RULES, parse::RULES, space::RULES, template::RULES].concat()
+    [size::RULES, parse::RULES, space::RULES, template::RULES, conflict::RULES].concat()
 }

@@ -9,7 +9,7 @@ use super::dialect::Refusal;
 use super::parsed::Document;
 use super::space::SYNTAX;
 use super::tree::{Entry, Node, Value};
-use super::{dialect, space, tab, template};
+use super::{conflict, dialect, space, tab, template};
 use crate::budget::Budget;
 use crate::diagnostic::{Diagnostic, Diagnostics, Rule, rules};
 use crate::size::too_many;
@@ -76,7 +76,9 @@ pub(crate) fn parse_tree(text: &str, lines: Lines) -> Result<Document<'_>, Diagn
         }
         Err(fatal) => {
             let is_text = matches!(fatal.rule, SYNTAX | KEY_NOT_SCALAR);
-            let template = is_text.then(|| template::instead_of(&reader.lines)).flatten();
+            let conflict = conflict::instead_of(&reader.lines);
+            let template =
+                conflict.or_else(|| is_text.then(|| template::instead_of(&reader.lines)).flatten());
             let fatal =
                 template.or_else(|| space::instead_of(&fatal, &reader.lines)).unwrap_or(*fatal);
             reader.faults.push(fatal);

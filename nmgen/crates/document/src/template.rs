@@ -13,6 +13,9 @@ rules! {
 
 const MARKS: &[&str] = &["{{", "{%"];
 
+/// The key of a value that is any text.
+const FREE_TEXT: &str = "description";
+
 /// The diagnostic to show instead of the syntax error that a template causes.
 pub(crate) fn instead_of(lines: &Lines) -> Option<Diagnostic> {
     lines.numbered().find_map(|(number, line)| {
@@ -27,19 +30,31 @@ pub(crate) fn instead_of(lines: &Lines) -> Option<Diagnostic> {
 /// The first quoted value with a template.
 pub(crate) fn in_values(text: &str, root: &Node<'_>, lines: &Lines) -> Option<Diagnostic> {
     // Most texts have none.
-    text.contains(MARKS[0]).then(|| value(root)).flatten().map(|span| diagnostic(span, lines))
+    let may_have = text.contains(MARKS[0]) || text.contains("${");
+    may_have.then(|| value(root)).flatten().map(|span| diagnostic(span, lines))
 }
 
 fn value(node: &Node<'_>) -> Option<Span> {
     match &node.value {
+        Value::Scalar { text, .. } if is_variable(text) => Some(node.span),
         // A capture of nmstate's policies has the same braces.
         Value::Scalar { text, .. } => text
             .split_once(MARKS[0])
             .filter(|(_, rest)| rest.contains("}}") && !rest.trim_start().starts_with("capture."))
             .map(|_| node.span),
         Value::Sequence(items) => items.iter().find_map(value),
-        Value::Mapping(entries) => entries.iter().find_map(|entry| value(&entry.node)),
+        Value::Mapping(entries) => {
+            let mut values = entries.iter().filter(|entry| entry.key != FREE_TEXT);
+            values.find_map(|entry| value(&entry.node))
+        }
     }
+}
+
+/// True for `${NAME}`, which envsubst replaces.
+fn is_variable(text: &str) -> bool {
+    let name = text.strip_prefix("${").and_then(|rest| rest.strip_suffix('}'));
+    let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    name.is_some_and(|name| !name.is_empty() && name.chars().all(is_word))
 }
 
 /// The first value with a template, in a part of a document.

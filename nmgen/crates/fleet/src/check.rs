@@ -8,6 +8,7 @@ mod captured_name;
 mod cluster;
 mod declared;
 pub(crate) mod document;
+mod gateway;
 mod hardware;
 mod machine_network;
 mod map;
@@ -48,6 +49,7 @@ pub(crate) fn rules() -> Vec<Rule> {
         RULES,
         across::RULES,
         declared::RULES,
+        gateway::RULES,
         hardware::RULES,
         node_state::RULES,
         running_node::RULES,
@@ -167,6 +169,7 @@ impl Scope<'_> {
         twice(&machines, ADDRESS_ON_TWO_HOSTS, |facts| &facts.addresses, diagnostics);
         twice(&machines, MAC_ON_TWO_HOSTS, |facts| &facts.macs, diagnostics);
         declared::check(&named, diagnostics);
+        gateway::check(&self.all, diagnostics);
         declared::cluster_twice(&cluster, diagnostics);
         // After an error an unread part may hold the missing host, or it has another one's name.
         if !self.is_misread

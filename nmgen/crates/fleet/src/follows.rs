@@ -29,6 +29,7 @@ const FOLLOWS: &[(&str, &[&str])] = &[
     ("route-family-disabled", UNREAD),
     ("search-domain-syntax", &["list-separator"]),
     ("section-missing", UNREAD),
+    ("type-missing", UNREAD),
     ("unsafe-profile", &["veth-peer"]),
 ];
 

@@ -39,9 +39,13 @@ mod static_network_config;
 mod tree;
 mod unread;
 
-use nmgen_core::source::read_file;
+use std::path::Path;
+
+use nmgen_core::source::{bounded, read_file};
 use nmgen_document::diagnostic::Rule;
 use nmgen_document::error::Error;
+use nmgen_document::size::MAX_FLEET_BYTES;
+use nmgen_document::text::Source;
 
 pub(crate) use self::capture::alternative_names;
 pub(crate) use self::cluster::BridgeTopology;
@@ -105,6 +109,8 @@ pub fn load_for(paths: &[impl AsRef<str>], extent: Extent) -> Result<Hosts, Erro
         found.origin = Origin::of_source(source, path, directory::is(path));
         if directory::is(path) {
             tree::load(path, &mut found)?;
+        } else if let Some(source) = unpacked(path)? {
+            kind::load(&source, &mut found);
         } else if let Some(source) =
             read_file::file(path, kind::limit, &mut found.loaded.diagnostics)?
         {
@@ -118,6 +124,19 @@ pub fn load_for(paths: &[impl AsRef<str>], extent: Extent) -> Result<Hosts, Erro
     let mut hosts = found.into_hosts();
     hosts.bound();
     Ok(hosts)
+}
+
+/// The text of a compressed file, as `dayone collect` writes it; `None` for any other one.
+fn unpacked(path: &str) -> Result<Option<Source>, Error> {
+    if !path.ends_with(".gz") {
+        return Ok(None);
+    }
+    let failed = |source| Error::ReadFile { path: path.to_owned(), source };
+    let bytes = bounded::read(Path::new(path), MAX_FLEET_BYTES).map_err(failed)?;
+    let text =
+        encoding::gunzip(&bytes, MAX_FLEET_BYTES).ok().filter(|text| text.len() <= MAX_FLEET_BYTES);
+    let text = text.and_then(|text| String::from_utf8(text).ok());
+    Ok(text.map(|text| Source { name: path.into(), text: text.into() }))
 }
 
 /// The hosts of a tree of assisted-service; none if the directory is no such tree.

@@ -185,9 +185,9 @@ fn one(
     let Some(ip) = text.parse::<IpAddr>().ok().filter(|ip| Family::of(*ip) == family) else {
         let message = format!("\"{}\" is not an {} address", text.escape_debug(), family.name());
         let help = match family {
-            Family::V4 => {
-                "write four numbers of 0 to 255 with dots between them; the prefix length has a key of its own"
-            }
+            Family::V4 => with_zeros(text).unwrap_or(
+                "write four numbers of 0 to 255 with dots between them; the prefix length has a key of its own",
+            ),
             Family::V6 => "write it as in RFC 4291; the prefix length has a key of its own",
         };
         report.add(ADDRESS_SYNTAX, &path().key("ip"), message, help);
@@ -202,6 +202,15 @@ fn one(
         );
     }
     Some(ip)
+}
+
+/// The remedy for an IPv4 address with zeros before a number.
+pub(super) fn with_zeros(text: &str) -> Option<&'static str> {
+    let address = text.split('/').next()?;
+    let is_number = |part: &str| !part.is_empty() && part.bytes().all(|it| it.is_ascii_digit());
+    let has_zeros = address.split('.').any(|part| part.len() > 1 && part.starts_with('0'));
+    let is_it = has_zeros && address.split('.').count() == 4 && address.split('.').all(is_number);
+    is_it.then_some("write its numbers without leading zeros: some programs read those as octal")
 }
 
 /// The use of an address that is no host's.

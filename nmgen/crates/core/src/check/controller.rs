@@ -113,7 +113,9 @@ fn undeclared(
         Role::Base => (BASE_UNDECLARED, "base interface"),
     };
     let message = format!("{name}, the {relation} of {}, is not in this document", upper.name);
-    let help = if name == upper.name && upper.kind == "ovs-bridge" {
+    let help = if let Some(meant) = subject.meant(name) {
+        &format!("did you mean {meant}?")
+    } else if name == upper.name && upper.kind == "ovs-bridge" {
         "declare an ovs-interface of the same name: offline the port is taken for an Ethernet card"
     } else if subject.is_offline() {
         "offline it is taken for an Ethernet card; declare it, if only with name, type and state"

@@ -137,12 +137,14 @@ fn syntax<T>(
     what: &str,
     report: &mut Report<'_>,
 ) -> Option<T> {
-    report.add(
-        ROUTE_SYNTAX,
-        &route.path(key),
-        format!("\"{}\" is not {what}", text.escape_debug()),
-        "networks are written 192.0.2.0/24 and 2001:db8::/64, addresses without the length",
-    );
+    let help = match text {
+        "default" | "any" => "write 0.0.0.0/0, or ::/0 for IPv6",
+        _ => super::address::with_zeros(text).unwrap_or(
+            "networks are written 192.0.2.0/24 and 2001:db8::/64, addresses without the length",
+        ),
+    };
+    let message = format!("\"{}\" is not {what}", text.escape_debug());
+    report.add(ROUTE_SYNTAX, &route.path(key), message, help);
     None
 }
 
@@ -179,7 +181,9 @@ fn interface<'s>(
             }
             None => format!("{} leaves by {name}, which is not in this document", route.name()),
         };
-        let help = if is_bridge {
+        let help = if let Some(meant) = subject.meant(name).filter(|_| found.is_none()) {
+            &format!("did you mean {meant}?")
+        } else if is_bridge {
             "declare an ovs-interface of the bridge, with the addresses, and name it here"
         } else if subject.is_offline() {
             "offline there is no profile to keep the route in: declare the interface"

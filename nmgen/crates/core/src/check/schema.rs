@@ -288,7 +288,7 @@ fn diagnostic(document: &Document<'_>, path: &Path, refusal: &Refusal, judge: Ju
         };
         return Diagnostic::new(INVALID_VALUE, message, place).help(help);
     }
-    if let Some(diagnostic) = misspelt(document, path, &text) {
+    if let Some(diagnostic) = misspelt(document, path, &text).or_else(|| mask(document, path)) {
         return diagnostic;
     }
     let is_scalar = document.root.find(path).is_some_and(|node| node.text().is_some());
@@ -326,6 +326,21 @@ fn without_type(document: &Document<'_>, path: &Path, field: &str) -> Option<Dia
         _ => "ethernet, for example",
     };
     Some(Diagnostic::new(MISSING_FIELD, message, place).help(format!("add type: {kind}")))
+}
+
+/// A netmask in place of the number of its bits.
+fn mask(document: &Document<'_>, path: &Path) -> Option<Diagnostic> {
+    let node = document.root.find(path)?;
+    let mask: std::net::Ipv4Addr = node.text()?.parse().ok()?;
+    let length = mask.to_bits().leading_ones();
+    let is_mask = mask.to_bits().count_ones() == length;
+    let (Step::Key(key), _) = path.split_last()? else { return None };
+    if **key != *"prefix-length" || !is_mask {
+        return None;
+    }
+    let message = format!("{path} is the number of the network's bits, not the netmask {mask}");
+    let diagnostic = Diagnostic::new(INVALID_VALUE, message, document.place(node.span));
+    Some(diagnostic.help(format!("write {length}")))
 }
 
 /// A missing required field whose key is misspelt.

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use nmgen_document::diagnostic::{Diagnostics, Rule, Severity};
+use nmgen_document::spelling::is_alike;
 use nmgen_document::{Document, Node, Path};
 
 use super::purpose::Purpose;
@@ -93,6 +94,12 @@ impl<'a> Subject<'a> {
         let by_name = by_name(&interfaces);
         let controllers = controllers(&interfaces, &references);
         Self { root, cards, purpose, interfaces, references, by_name, controllers }
+    }
+
+    /// The declared interface that a misspelt name is meant as.
+    pub(super) fn meant(&self, name: &str) -> Option<&'a str> {
+        let mut names = self.interfaces.iter().filter(|it| it.in_kernel()).map(|it| it.name);
+        names.find(|own| is_alike(name, own))
     }
 
     /// Whether the source lists a card of this name beside the document.

@@ -54,7 +54,10 @@ impl Selection<'_> {
         loaded.is_part = true;
         let hosts: Vec<&Host> = loaded.hosts.iter().collect();
         let is_kept = self.kept(&hosts);
-        self.verify(&hosts, &mut loaded.diagnostics);
+        // A host that is missing may be in what cannot be read.
+        if !loaded.diagnostics.has_errors() {
+            self.verify(&hosts, &mut loaded.diagnostics);
+        }
         retain(&mut loaded.hosts, is_kept);
         if !self.clusters.is_empty() {
             self.keep_clusters(loaded);

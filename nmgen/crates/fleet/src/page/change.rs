@@ -1,5 +1,7 @@
 //! The hosts that differ between two states of a fleet, each state beside the other.
 
+use std::collections::HashMap;
+
 use maud::{Markup, html};
 use nmgen_core::source::Host;
 use nmgen_document::format::{counted, printable};
@@ -15,7 +17,7 @@ pub fn changes(compared: &[Compared<'_>], hosts: usize, old: &str, new: &str) ->
     let mut pictures = Budget(budget::PAGE.pictures);
     let mut lists = Budget(budget::PAGE.findings);
     let entries: Vec<Entry> =
-        compared.iter().map(|it| entry(it, &mut pictures, &mut lists)).collect();
+        alike(compared).iter().map(|group| entry(group, &mut pictures, &mut lists)).collect();
     let title = printable(&format!("From {old} to {new}"));
     let changed = match compared.len() {
         0 => format!("No host of {hosts} differs."),
@@ -24,8 +26,39 @@ pub fn changes(compared: &[Compared<'_>], hosts: usize, old: &str, new: &str) ->
     frame::page(&Summary { title, lines: vec![changed], findings: None, only: None }, &entries)
 }
 
-fn entry(compared: &Compared<'_>, pictures: &mut Budget, lists: &mut Budget) -> Entry {
-    let Compared { change, before, after } = compared;
+/// Hosts with the same differences, in the order of their first ones: the first one's picture shows them all.
+fn alike<'c, 'h>(compared: &'c [Compared<'h>]) -> Vec<Vec<&'c Compared<'h>>> {
+    let mut groups: Vec<Vec<&Compared<'_>>> = Vec::new();
+    let mut known = HashMap::new();
+    for one in compared {
+        let cluster = one.after.or(one.before).and_then(|host| host.cluster.clone());
+        let key = (cluster, one.change.role.clone(), one.change.change.lines());
+        // What is added or removed is another host each.
+        let is_changed = matches!(one.change.change, Change::Changed { .. });
+        let index = match is_changed {
+            true => *known.entry(key).or_insert(groups.len()),
+            false => groups.len(),
+        };
+        match groups.get_mut(index) {
+            Some(group) => group.push(one),
+            None => groups.push(vec![one]),
+        }
+    }
+    groups
+}
+
+/// Names of hosts beside the first one's.
+const MOST_NAMES: usize = 1_000;
+
+/// The names of the other hosts of a group.
+fn others(group: &[&Compared<'_>]) -> Vec<String> {
+    let names = group.iter().skip(1).filter_map(|one| one.change.host.as_deref());
+    names.take(MOST_NAMES).map(printable).collect()
+}
+
+/// `group` has one host at least.
+fn entry(group: &[&Compared<'_>], pictures: &mut Budget, lists: &mut Budget) -> Entry {
+    let Compared { change, before, after } = group[0];
     let lines = change.change.lines();
     let row = picture::change(*before, *after);
     let label = match change.change {
@@ -33,12 +66,18 @@ fn entry(compared: &Compared<'_>, pictures: &mut Budget, lists: &mut Budget) -> 
         Change::Removed => ("gone", "removed"),
         Change::Changed { .. } => ("changed", "changed"),
     };
-    let title = printable(change.host.as_deref().unwrap_or("the document"));
+    let others = others(group);
+    let first = printable(change.host.as_deref().unwrap_or("the document"));
+    let title = match group.len() - 1 {
+        0 => first,
+        more => format!("{first} and {}", counted(more, "other")),
+    };
     let role = printable(change.role.as_deref().unwrap_or(""));
     let host = after.or(*before);
     let cluster = printable(host.and_then(|it| it.cluster.as_deref()).unwrap_or("Hosts"));
     let file = file(*before, *after);
     let names = [&*title, &*role, &*cluster, &*file, label.1].into_iter();
+    let names = names.chain(others.iter().map(String::as_str));
     let words = entry::words(names.chain(row.words()).chain(lines.iter().map(String::as_str)));
     let view = view(&row, pictures);
     let addresses = entry::addresses(&row);
@@ -46,8 +85,12 @@ fn entry(compared: &Compared<'_>, pictures: &mut Budget, lists: &mut Budget) -> 
     if let Change::Changed { .. } = change.change {
         labels.push(("", counted(lines.len(), "difference")));
     }
-    let lists = vec![list(&lines, lists)];
-    Entry { title, cluster, role, file, addresses, labels, words, lists, view, is_kept: true }
+    let mut lists = vec![list(&lines, lists)];
+    if !others.is_empty() {
+        lists.push(html! { p { "Also: " (others.join(", ")) } });
+    }
+    let (is_kept, is_open) = (true, true);
+    Entry { title, cluster, role, file, addresses, labels, words, lists, view, is_kept, is_open }
 }
 
 fn view(row: &Row<'_>, pictures: &mut Budget) -> View {

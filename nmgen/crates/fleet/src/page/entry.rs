@@ -27,6 +27,8 @@ pub(super) struct Entry {
     pub(super) view: View,
     /// The box beside the search leaves it.
     pub(super) is_kept: bool,
+    /// The page opens on it.
+    pub(super) is_open: bool,
 }
 
 /// The picture of a host, or what is in its place.

@@ -124,7 +124,8 @@ fn entry(row: &Row<'_>, findings: &[&Diagnostic], budget: &mut Budget) -> Entry 
     let is_kept = !findings.is_empty();
     // Drawn later.
     let view = View::Nothing("");
-    Entry { title, cluster, role, file, addresses, labels, words, lists, view, is_kept }
+    let is_open = is_kept;
+    Entry { title, cluster, role, file, addresses, labels, words, lists, view, is_kept, is_open }
 }
 
 /// Pictures for hosts with findings first, as many as a page has room for.

@@ -13,7 +13,7 @@ const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("script.js");
 
 /// A page of few hosts shows them at once.
-const MOST_OPEN: usize = 3;
+const MOST_OPEN: usize = 10;
 
 /// The part of a page that is about all hosts.
 pub(super) struct Summary {
@@ -94,7 +94,7 @@ fn clusters(entries: &[Entry]) -> Markup {
                 @for (role, entries) in &grouped(entries.iter().copied(), |entry| &entry.role) {
                     section.role {
                         @if !role.is_empty() { h3 { (role) } }
-                        @for entry in entries { (entry.markup(is_few)) }
+                        @for entry in entries { (entry.markup(is_few || entry.is_open)) }
                     }
                 }
             }

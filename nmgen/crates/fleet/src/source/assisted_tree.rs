@@ -104,7 +104,10 @@ fn nics(source: &Source, diagnostics: &mut Diagnostics) -> Vec<Nic> {
             continue;
         };
         match manifest::nic(mac.trim(), Some(name.trim().to_owned()), place) {
-            Ok(nic) => nics.push(nic),
+            Ok(nic) => {
+                diagnostics.extend(manifest::mac_form(mac.trim(), &nic));
+                nics.push(nic);
+            }
             Err(faults) => diagnostics.extend(faults),
         }
     }

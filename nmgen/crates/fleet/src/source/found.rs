@@ -203,18 +203,23 @@ impl Found {
 
     /// One line for all of them.
     pub(super) fn unused_file(&self) -> Option<Diagnostic> {
-        let (place, _) = self.unused.first()?;
+        // An InfraEnv is compared with what is beside it.
+        let is_compared =
+            |kinds: &[String]| !kinds.is_empty() && kinds.iter().all(|kind| kind == "InfraEnv");
+        let has_hosts = !self.loaded.hosts.is_empty();
+        let unused = self.unused.iter().filter(|(_, kinds)| !(has_hosts && is_compared(kinds)));
+        let unused: Vec<&(Place, Vec<String>)> = unused.collect();
+        let (place, _) = unused.first()?;
         let kinds: BTreeSet<&str> =
-            self.unused.iter().flat_map(|(_, kinds)| kinds).map(String::as_str).collect();
-        let mut message = match self.unused.len() {
+            unused.iter().flat_map(|(_, kinds)| kinds).map(String::as_str).collect();
+        let mut message = match unused.len() {
             1 => "nothing here describes a host's network".to_owned(),
             2 => "this file and another describe no host's network".to_owned(),
             count => format!("this file and {} others describe no host's network", count - 1),
         };
         if let Some(first) = kinds.first() {
             let others = if kinds.len() > 1 { " and other kinds" } else { "" };
-            let only =
-                if self.unused.iter().all(|(_, kinds)| !kinds.is_empty()) { " only" } else { "" };
+            let only = if unused.iter().all(|(_, kinds)| !kinds.is_empty()) { " only" } else { "" };
             message += &format!(": {}{others}{only}", first.escape_debug());
         }
         let help = "`nmgen check --help` lists the kinds of files that do";

@@ -73,9 +73,9 @@ impl<'a> Manifest<'a> {
         }
     }
 
-    /// True if a fault is told at this place already.
-    pub(super) fn is_told(&self, place: &Place) -> bool {
-        self.diagnostics.iter().any(|fault| fault.place == *place)
+    /// True if an error of the object is told.
+    pub(super) fn has_errors(&self) -> bool {
+        self.diagnostics.has_errors()
     }
 
     /// The value; on an error its faults are added instead.
@@ -255,11 +255,14 @@ impl<'a> Manifest<'a> {
 
     /// The host with the NMState document under a key, which is moved out of the manifest: see [`Self::network`].
     pub(super) fn with_network(&mut self, host: Host, owner: &mut Node<'_>, key: &str) -> Host {
-        self.verify_value(owner, key, "the host has no network without it");
         let is_mapping = owner.get(key).is_some_and(|node| !node.entries().is_empty());
         let is_misspelt = self.misspelt(owner, &[key]).is_some();
+        let is_null = owner.entry(key).is_some_and(|entry| entry.node.is_null());
         let document = self.network(owner, key);
         let beside = self.beside(owner, key);
+        if is_null && beside.is_empty() {
+            self.verify_value(owner, key, "the host has no network without it");
+        }
         let network = match document {
             None if beside.is_empty() && !is_misspelt && owner.get(key).is_none() => {
                 HostNetwork::Missing
@@ -289,7 +292,10 @@ impl<'a> Manifest<'a> {
     /// Reports a host without a map of its cards, by which it is found.
     pub(super) fn verify_map(&mut self, owner: &Node<'_>, key: &str, help: &str) {
         let is_misspelt = self.misspelt(owner, &[key]).is_some();
-        if !is_misspelt && owner.get(key).is_none_or(|list| list.items().is_empty()) {
+        // Another shape is told by its reader.
+        let is_empty =
+            |list: &Node<'_>| matches!(&list.value, Value::Sequence(items) if items.is_empty());
+        if !is_misspelt && owner.get(key).is_none_or(is_empty) {
             let at = owner.entry(key).map(|_| key);
             let message = format!("this host has no {key}: no machine is known to be it");
             self.add(NIC_MAP_MISSING, self.key_place(owner, at), message, help);
@@ -401,7 +407,11 @@ impl<'a> Manifest<'a> {
     pub(super) fn nic(&mut self, node: &Node<'_>, key: &str, name: Option<String>) -> Option<Nic> {
         let (text, node) = self.text(node, key)?;
         let place = self.place(node);
-        self.accept(nic(text, name, place))
+        let nic = self.accept(nic(text, name, place))?;
+        if let Some(fault) = mac_form(text, &nic) {
+            self.push(fault);
+        }
+        Some(nic)
     }
 }
 
@@ -442,23 +452,24 @@ pub(super) fn is_full(diagnostics: &mut Diagnostics, file: &Arc<str>) -> bool {
 
 /// A network card, if its MAC address is valid.
 pub(super) fn nic(text: &str, name: Option<String>, place: Place) -> Result<Nic, Diagnostics> {
-    // assisted-service and metal3 have a pattern for it, and compare texts.
-    let is_usual = text.split(':').all(|byte| byte.len() == 2);
     match Mac::parse(text) {
-        Some(mac_address) if is_usual => Ok(Nic { name, mac_address, place }),
-        Some(mac_address) => {
-            let message = format!(
-                "\"{}\" is a form of a MAC address that no installer accepts",
-                text.escape_debug()
-            );
-            let help = format!("write {mac_address}");
-            Err(Diagnostics::from(Diagnostic::new(MAC_FORM, message, place).help(help)))
-        }
+        Some(mac_address) => Ok(Nic { name, mac_address, place }),
         None => {
             let message = format!("\"{}\" is not a MAC address", text.escape_debug());
             Err(Diagnostics::from(Diagnostic::new(MAC_SYNTAX, message, place).help(SIX_BYTES)))
         }
     }
+}
+
+/// The fault of a form of a MAC address that the patterns of assisted-service and metal3 refuse: they compare texts.
+pub(super) fn mac_form(text: &str, nic: &Nic) -> Option<Diagnostic> {
+    if text.split(':').all(|byte| byte.len() == 2) {
+        return None;
+    }
+    let message =
+        format!("\"{}\" is a form of a MAC address that no installer accepts", text.escape_debug());
+    let help = format!("write {}", nic.mac_address);
+    Some(Diagnostic::new(MAC_FORM, message, nic.place.clone()).help(help))
 }
 
 /// The approximate length as text.

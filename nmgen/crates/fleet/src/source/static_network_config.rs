@@ -1,5 +1,5 @@
-//! The hosts of a request to assisted-service, as its REST API and aicli have them: `static_network_config[]` with `network_yaml` and
-//! `mac_interface_map[]` (openshift/assisted-service, `swagger.yaml`, `host_static_network_config`).
+//! The hosts of a request to assisted-service, as its REST API and aicli have them: `static_network_config[]` with
+//! `network_yaml` and `mac_interface_map[]` (openshift/assisted-service, `swagger.yaml`, `host_static_network_config`).
 
 use nmgen_core::source::{Host, HostNetwork, Nic, Stage};
 use nmgen_document::Node;

@@ -25,10 +25,13 @@ const KEYS: &[(&str, &str, &str)] = &[
 /// Parts of an object that describe no host.
 const ASIDE: &[&str] = &["metadata", "status"];
 
-/// Tells of documents that are left in an object after its reader took those that it found. `is_lacking`: a host of the object has no
-/// network.
+/// Tells of documents that are left in an object after its reader took those that it found, unless it told why it left one.
+/// `is_lacking`: a host of the object has no network.
 pub(super) fn check(manifest: &mut Manifest<'_>, root: &Node<'_>, kind: &str, is_lacking: bool) {
     let Some((_, wanted, reader)) = KEYS.iter().find(|(known, ..)| *known == kind) else { return };
+    if manifest.has_errors() {
+        return;
+    }
     let mut found = Vec::new();
     for entry in root.entries().iter().filter(|entry| !ASIDE.contains(&&*entry.key)) {
         search(&entry.node, &entry.key, entry.key_span, &mut found);
@@ -36,9 +39,6 @@ pub(super) fn check(manifest: &mut Manifest<'_>, root: &Node<'_>, kind: &str, is
     let severity = if is_lacking && kind != "Secret" { Severity::Error } else { Severity::Warning };
     for (key, span) in found {
         let place = manifest.document().place(span);
-        if manifest.is_told(&place) {
-            continue;
-        }
         let message = format!("no consumer reads a network under \"{}\" here", key.escape_debug());
         let help = format!("{reader} reads {wanted}");
         manifest.add(Rule { severity, ..NETWORK_UNREAD }, place, message, &help);

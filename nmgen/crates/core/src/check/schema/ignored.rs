@@ -137,13 +137,13 @@ impl Search<'_, '_> {
                 is_dropped
             });
             if is_dropped {
-                self.report(at, &path);
+                self.report(at, &path, node.text_at("state") == Some("absent"));
                 dropped.push(path);
             }
         }
     }
 
-    fn report(&mut self, at: &Path, path: &Path) {
+    fn report(&mut self, at: &Path, path: &Path, is_absent: bool) {
         let Some((Step::Key(key), _)) = path.split_last() else { return };
         let whole = below(at, path);
         let place = match self.document.key_span(&whole) {
@@ -151,8 +151,16 @@ impl Search<'_, '_> {
             None => self.document.place_at(&whole),
         };
         let above = whole.split_last().map(|(_, above)| above.to_string()).unwrap_or_default();
-        let message = format!("NMState has no field \"{key}\" in {above}, and nmstate ignores it");
-        let help = "correct its name, or remove it: it has no effect on a node either";
+        let (message, help) = match is_absent {
+            true => (
+                format!("nmstate ignores \"{key}\" in {above}, whose state is absent"),
+                "remove it: an interface that goes needs its name and its type alone",
+            ),
+            false => (
+                format!("NMState has no field \"{key}\" in {above}, and nmstate ignores it"),
+                "correct its name, or remove it: it has no effect on a node either",
+            ),
+        };
         self.diagnostics.push(Diagnostic::new(IGNORED_FIELD, message, place).help(help));
     }
 }
