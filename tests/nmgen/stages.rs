@@ -6,7 +6,8 @@ use crate::fleet::{messages, told_of};
 #[tests::case]
 fn the_stages_of_a_host_contradict_each_other_where_their_values_stand() {
     let early = "apiVersion: v1beta1\nkind: AgentConfig\nhosts:\n- hostname: w1.example.com\n  \
-        role: worker\n  networkConfig:\n    interfaces:\n    - name: eno1\n      type: ethernet\n      \
+        role: worker\n  interfaces: [{name: eno1, macAddress: 52:54:00:00:00:01}]\n  networkConfig:\n    interfaces:\n    \
+        - name: eno1\n      type: ethernet\n      \
         ipv4: {enabled: true, address: [{ip: 192.0.2.1, prefix-length: 24}]}\n    routes:\n      \
         config: [{destination: 0.0.0.0/0, next-hop-address: 192.0.2.254, next-hop-interface: eno1}]\n";
     let node = "interfaces:\n- {name: eno1, type: ethernet}\n\
@@ -34,7 +35,7 @@ fn the_stages_of_a_host_contradict_each_other_where_their_values_stand() {
         .replace("[{name: eno1}", "[{name: eno1.7}");
     let files = [("early.yaml", early), ("node/w1.yml", &*node)];
     assert_eq!(told_of(&files), ["stage-vlan-differs node/w1.yml: 192.0.2.1"]);
-    let expected = "192.0.2.1 is in VLAN 7 here and untagged in the early document (early.yaml:10)";
+    let expected = "192.0.2.1 is in VLAN 7 here and untagged in the early document (early.yaml:11)";
     assert_eq!(messages(&files), [expected]);
 }
 
@@ -42,7 +43,7 @@ fn the_stages_of_a_host_contradict_each_other_where_their_values_stand() {
 #[tests::case]
 fn the_stages_of_a_host_differ_where_their_documents_do() {
     let early = "apiVersion: v1beta1\nkind: AgentConfig\nhosts:\n- hostname: w1\n  role: worker\n  \
-        networkConfig:\n    interfaces:\n    - {name: eno1, type: ethernet}\n    \
+        interfaces: [{name: eno1, macAddress: 52:54:00:00:00:01}]\n  networkConfig:\n    interfaces:\n    - {name: eno1, type: ethernet}\n    \
         - name: bond0\n      type: bond\n      mtu: 9000\n      link-aggregation: {mode: active-backup, port: [eno1]}\n      \
         ipv4: {enabled: true, dhcp: true}\n    dns-resolver: {config: {server: [192.0.2.53]}}\n";
     let node = "interfaces:\n- {name: eno1, type: ethernet}\n\

@@ -214,6 +214,8 @@ fn templates_and_captures_are_told_where_they_stop_something() {
     assert!(text(&told.stderr).starts_with("error[template]"), "{told:?}");
     let capture =
         policy("interfaces:\n- {name: '{{ capture.a.interfaces.0.name }}', type: ethernet}\n");
+    let captured = "  capture: {a: interfaces.name == eno1}\n  desiredState:";
+    let capture = capture.replacen("  desiredState:", captured, 1);
     let tree = Tree::of(&[("p.yaml", &capture)]);
     assert_eq!(tree.check(), (Some(0), Vec::new()));
     let told = tree.run(&["generate", "p.yaml"]);

@@ -34,7 +34,9 @@ fn cluster_instance(name: &str, ip: &str, mac: &str, more: &str) -> String {
 fn nmstate_config(namespace: &str, label: &str, name: &str, ip: &str) -> String {
     format!(
         "apiVersion: agent-install.openshift.io/v1beta1\nkind: NMStateConfig\nmetadata:\n  name: {name}\n  namespace: {namespace}\n  \
-         labels: {{infraenvs.agent-install.openshift.io: {label}}}\nspec:\n  config:\n{}",
+         labels: {{infraenvs.agent-install.openshift.io: {label}}}\nspec:\n  interfaces: [{{name: eno1, macAddress: \
+         52:54:00:00:00:{:02x}}}]\n  config:\n{}",
+        ip.rsplit('.').next().and_then(|last| last.parse::<u8>().ok()).unwrap_or_default(),
         network(ip, 4)
     )
 }
@@ -130,7 +132,7 @@ fn a_host_outside_of_its_own_clusters_machine_network_is_told() {
     let (a, b) = (install("a", "192.0.2.0/24"), install("b", "198.51.100.0/24"));
     assert_eq!(
         told(&[("g/a.yaml", &a), ("g/b.yaml", &b)]),
-        ["outside-machine-network g/b.yaml:17"]
+        ["outside-machine-network g/b.yaml:18"]
     );
 }
 
