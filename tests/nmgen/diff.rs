@@ -92,7 +92,9 @@ fn what_a_source_gives_beside_the_document_is_compared() {
 fn hosts_are_chosen_on_both_sides() {
     let host = |name: &str, role: &str, mtu: &str| {
         format!(
-            "- hostname: {name}\n  role: {role}\n  networkConfig: {{interfaces: [{{name: eno1, type: ethernet, mtu: {mtu}}}]}}\n"
+            "- hostname: {name}\n  role: {role}\n  interfaces: [{{name: eno1, macAddress: '52:54:00:00:00:{:02x}'}}]\n  \
+             networkConfig: {{interfaces: [{{name: eno1, type: ethernet, mtu: {mtu}}}]}}\n",
+            name.bytes().map(u32::from).sum::<u32>() % 256
         )
     };
     let file = |hosts: &[String]| {
@@ -144,8 +146,11 @@ fn a_change_of_many_hosts_is_shown_once() {
     let hosts = |mtu: &str, ip: &str| {
         let host = |index: u32| {
             format!(
-                "- hostname: worker-{index}\n  networkConfig: {{interfaces: [{{name: eno1, type: ethernet, \
-                 mtu: {mtu}, ipv4: {{enabled: true, address: [{{ip: {ip}.{index}, prefix-length: 24}}]}}}}]}}\n"
+                "- hostname: worker-{index}\n  interfaces: [{{name: eno1, macAddress: '52:54:00:00:{:02x}:{:02x}'}}]\n  \
+                 networkConfig: {{interfaces: [{{name: eno1, type: ethernet, \
+                 mtu: {mtu}, ipv4: {{enabled: true, address: [{{ip: {ip}.{index}, prefix-length: 24}}]}}}}]}}\n",
+                index / 256,
+                index % 256
             )
         };
         let hosts: String = (1..=1000).map(host).collect();
