@@ -87,8 +87,7 @@ impl Manager {
 
     fn rpm_command(&self) -> Command {
         let mut rpm = self.in_root();
-        rpm.args(["rpm", "--force-debian", "--nodeps", "--dbpath", "/var/lib/rpm", "--root"]);
-        rpm.arg(self.root());
+        rpm.args(["rpm", "--force-debian", "--dbpath", "/var/lib/rpm", "--root"]).arg(self.root());
         if matches!(self, Self::Rpm { is_offline: true, .. }) {
             rpm.env("SYSTEMD_OFFLINE", "1");
         }
@@ -99,7 +98,9 @@ impl Manager {
     fn install(&self, package: &Path) {
         let said = match self {
             Self::Dpkg(_) => run(self.dpkg_command().arg("--install").arg(package)),
-            Self::Rpm { .. } => run(self.rpm_command().args(["--upgrade", "--force"]).arg(package)),
+            Self::Rpm { .. } => {
+                run(self.rpm_command().args(["--upgrade", "--force", "--nodeps"]).arg(package))
+            }
         };
         // rpm ignores the failure of a script.
         assert!(!said.contains("scriptlet failed"), "{said}");
@@ -108,7 +109,7 @@ impl Manager {
     fn remove(&self) {
         match self {
             Self::Dpkg(_) => run(self.dpkg_command().args(["--remove", "dayone"])),
-            Self::Rpm { .. } => run(self.rpm_command().args(["--erase", "dayone"])),
+            Self::Rpm { .. } => run(self.rpm_command().args(["--erase", "--nodeps", "dayone"])),
         };
     }
 
