@@ -30,6 +30,7 @@ use std::time::Duration;
 
 use thiserror::Error;
 
+pub(crate) use self::clients::boot_time;
 use self::takeover::Leftovers;
 use crate::{
     bridge::{error::BridgeError, gather::GatherError, plan::BridgePlan},

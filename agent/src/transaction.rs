@@ -20,7 +20,7 @@ use crate::{
     bridge::plan::BridgePlan,
     document::{Document, service_files::ServiceFiles},
     model::{ProbeResult, memory::Memory},
-    network::Network,
+    network::{Network, boot_time},
     paths::Paths,
     settings::Settings,
     state::{Parsed, State},
@@ -122,7 +122,7 @@ impl<N: Network> Transaction<'_, N> {
         match changed {
             Ok(()) if matches!(change, Change::Trial(..)) => Ok(()),
             Ok(()) => {
-                self.remember(|memory| memory.commit(&probed.after, memory::now()));
+                self.remember(|memory| memory.commit(&probed.after, boot_time()));
                 self.step(Phase::Record, || prepared.commit.finish(self.paths))
                     .await
                     .map_err(|(phase, e)| Failure::NotRecorded { phase, source: Box::new(e) })

@@ -1,7 +1,7 @@
 //! Families that come from the network, each at its own time: NetworkManager says "activated" when one of them is there.
 
 use super::{inputs::Inputs, uplink::Uplink};
-use crate::model::{Address, Family, Profile, Scope};
+use crate::model::{Address, Family, Scope};
 
 /// The family that the uplink may get in a moment, beside the one that it has. Planned without its address, br-ex would do
 /// without it for good. IPv4 may answer wherever it is asked for; IPv6, which most profiles ask for, only once a router
@@ -28,11 +28,6 @@ pub(crate) fn awaited(inputs: &Inputs, uplink: &Uplink) -> Option<Family> {
             Family::Ipv4 => has(Family::Ipv6),
             Family::Ipv6 => has(Family::Ipv4) && has_spoken,
         };
-        may_come && !has(*family) && is_dynamic(profile, *family)
+        may_come && !has(*family) && profile.is_dynamic(*family)
     })
-}
-
-fn is_dynamic(profile: &Profile, family: Family) -> bool {
-    let section = if family == Family::Ipv4 { "ipv4" } else { "ipv6" };
-    matches!(profile.settings.text(section, "method"), Some("auto" | "dhcp"))
 }

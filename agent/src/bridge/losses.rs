@@ -1,7 +1,7 @@
 //! Settings of the present configuration that br-ex loses, each by name.
 
 use super::{inputs::Inputs, plan::Loss, profiles::is_carried, source::Source};
-use crate::model::{Profile, connection::Value};
+use crate::model::{Family, Profile, connection::Value};
 
 /// The losses of one bridge.
 pub(super) fn losses(inputs: &Inputs, source: Source<'_>) -> Vec<Loss> {
@@ -48,10 +48,9 @@ fn addresses(ip: &Profile) -> Option<Loss> {
     const STABLE_PRIVACY: i64 = 1;
     // NetworkManager's configuration decides; where it says nothing, stable-privacy.
     const DEFAULT: i64 = 3;
-    let is_automatic = matches!(ip.settings.text("ipv6", "method"), Some("auto" | "dhcp"));
     let mode = ip.settings.number("ipv6", "addr-gen-mode");
     let has_token = ip.settings.text("ipv6", "token").is_some();
-    (is_automatic && matches!(mode, Some(STABLE_PRIVACY | DEFAULT)) && !has_token).then(|| {
+    (ip.is_dynamic(Family::Ipv6) && matches!(mode, Some(STABLE_PRIVACY | DEFAULT)) && !has_token).then(|| {
         let why = match mode {
             Some(STABLE_PRIVACY) => {
                 "the address depends on the interface's name and the profile's UUID, so br-ex has \

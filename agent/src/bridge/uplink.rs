@@ -161,8 +161,8 @@ fn earlier(
 fn asks_for_a_route(inputs: &Inputs, link: &str) -> bool {
     let mut on_link = inputs.active.iter().filter(|active| active.device == link);
     on_link.any(|active| {
-        let method = |section: &str| inputs.profile(&active.uuid)?.settings.text(section, "method");
-        ["ipv4", "ipv6"].iter().any(|it| matches!(method(it), Some("auto" | "dhcp")))
+        let profile = inputs.profile(&active.uuid);
+        profile.is_some_and(|profile| Family::ALL.into_iter().any(|it| profile.is_dynamic(it)))
     })
 }
 

@@ -290,16 +290,21 @@ impl Bus {
         }))
     }
 
+    /// The devices of a checkpoint; none if it is gone.
+    async fn devices_of(&self, checkpoint: &Checkpoint) -> Result<Vec<OwnedObjectPath>, BusError> {
+        let query = || call("the list of checkpoints");
+        let proxy = self.checkpoint_proxy(checkpoint).await.map_err(query())?;
+        Ok(unless_gone(proxy.devices().await.map_err(query()))?.unwrap_or_default())
+    }
+
     /// Returns the checkpoints that exist now, with the devices of each.
     pub(crate) async fn held_devices(&self) -> Result<Vec<HeldDevices>, BusError> {
         let query = || call("the list of checkpoints");
         let mut held = Vec::new();
         for checkpoint in self.checkpoints().await? {
             let Some(deadline) = self.deadline(&checkpoint).await? else { continue };
-            let proxy = self.checkpoint_proxy(&checkpoint).await.map_err(query())?;
-            let paths = unless_gone(proxy.devices().await.map_err(query()))?.unwrap_or_default();
             let mut devices = Vec::new();
-            for path in paths {
+            for path in self.devices_of(&checkpoint).await? {
                 let name = self.device_proxy(path.as_str()).await?.interface().await;
                 devices.extend(unless_gone(name.map_err(query()))?);
             }
@@ -337,16 +342,15 @@ impl Bus {
 
     /// The devices that are in no checkpoint; none where each one is, which stands for all.
     async fn free_devices(&self) -> Result<Vec<OwnedObjectPath>, BusError> {
-        let query = || call("the list of checkpoints");
         let mut held = Vec::new();
         for checkpoint in self.checkpoints().await? {
-            let proxy = self.checkpoint_proxy(&checkpoint).await.map_err(query())?;
-            held.extend(unless_gone(proxy.devices().await.map_err(query()))?.unwrap_or_default());
+            held.extend(self.devices_of(&checkpoint).await?);
         }
         if held.is_empty() {
             return Ok(Vec::new());
         }
-        let mut devices = self.manager.get_all_devices().await.map_err(query())?;
+        let mut devices =
+            self.manager.get_all_devices().await.map_err(call("the list of checkpoints"))?;
         devices.retain(|device| !held.contains(device));
         Ok(devices)
     }

@@ -23,6 +23,14 @@ impl Family {
     pub(crate) fn of(ip: IpAddr) -> Self {
         if ip.is_ipv4() { Self::Ipv4 } else { Self::Ipv6 }
     }
+
+    /// Returns its section of a profile.
+    pub(crate) fn section(self) -> &'static str {
+        match self {
+            Self::Ipv4 => "ipv4",
+            Self::Ipv6 => "ipv6",
+        }
+    }
 }
 
 impl fmt::Display for Family {

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::connection::ConnectionSettings;
+use super::{connection::ConnectionSettings, ip::Family};
 
 /// A profile with its settings.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -43,6 +43,11 @@ impl Profile {
     /// The link below, of a VLAN and the like: a UUID or an interface name.
     pub(crate) fn parent(&self) -> Option<&str> {
         self.settings.text(self.kind(), "parent")
+    }
+
+    /// Whether the network gives it addresses and routes of a family.
+    pub(crate) fn is_dynamic(&self, family: Family) -> bool {
+        matches!(self.settings.text(family.section(), "method"), Some("auto" | "dhcp"))
     }
 
     /// Whether NetworkManager activates it without being asked.

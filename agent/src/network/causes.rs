@@ -14,7 +14,7 @@ use crate::{
         dbus::{Bus, CardState},
         netlink::Netlink,
     },
-    model::{Link, OnLink, Planned, Profile},
+    model::{Family, Link, LinkRef, OnLink, Planned, Profile},
     paths::Paths,
     probe::wire::{self, Verdict},
 };
@@ -114,15 +114,14 @@ fn judged(evidence: &Evidence) -> Vec<Cause> {
 
 /// Static profiles that neither name a gateway nor ask for one.
 fn without_gateway(profiles: &[Profile]) -> Option<Cause> {
-    let asks = |profile: &Profile, section| {
-        matches!(profile.settings.text(section, "method"), Some("auto" | "dhcp"))
-            || profile.settings.text(section, "gateway").is_some()
+    let asks = |profile: &Profile, family: Family| {
+        let gateway = profile.settings.text(family.section(), "gateway");
+        profile.is_dynamic(family) || gateway.is_some()
     };
     let is_static = |profile: &&Profile| {
         profile.connects_by_itself()
             && profile.settings.text("ipv4", "method") == Some("manual")
-            && !asks(profile, "ipv4")
-            && !asks(profile, "ipv6")
+            && !Family::ALL.into_iter().any(|family| asks(profile, family))
     };
     let id = profiles.iter().find(is_static)?.id();
     Some(Cause::new(
@@ -151,7 +150,8 @@ fn ignored(file: &IgnoredFile) -> Cause {
 /// Profiles whose card is not there, beside the cards that no profile names.
 fn without_card(evidence: &Evidence) -> Option<Cause> {
     let is_there = |name: &str| {
-        evidence.links.iter().any(|it| it.name == name || it.alt_names.iter().any(|it| it == name))
+        let wanted = LinkRef::Name(name.to_owned());
+        evidence.links.iter().any(|link| link.is(&wanted))
     };
     let lacks_card = |profile: &&Profile| {
         profile.kind() == "802-3-ethernet"

@@ -42,7 +42,9 @@ impl<'a> Clients<'a> {
                 continue;
             }
             match self.bus.deadline(&checkpoint).await? {
-                Some(it) if is_own(it, now(), before.checkpoint_seconds) => own.push(checkpoint),
+                Some(it) if is_own(it, boot_time(), before.checkpoint_seconds) => {
+                    own.push(checkpoint);
+                }
                 Some(_) => {
                     tracing::info!(?checkpoint, "leaving another program's checkpoint alone");
                 }
@@ -61,9 +63,9 @@ fn is_own(it: Deadline, now: Duration, seconds: u32) -> bool {
     (u64::from(seconds)..=latest).contains(&u64::from(it.seconds))
 }
 
-/// The clock of checkpoints. It exists on every Linux; without it only a checkpoint that was never
-/// renewed would be the agent's.
-pub(super) fn now() -> Duration {
+/// Returns the time of this boot, by the clock of checkpoints. It exists on every Linux; without it only a checkpoint that was
+/// never renewed would be the agent's.
+pub(crate) fn boot_time() -> Duration {
     ClockId::CLOCK_BOOTTIME.now().map(Duration::from).unwrap_or_default()
 }
 

@@ -6,7 +6,7 @@ use tokio::time::{Instant, timeout};
 
 use super::{
     NetworkError,
-    clients::{Clients, now},
+    clients::{Clients, boot_time},
     wait::{Changes, wait_for},
 };
 use crate::client::dbus::HeldDevices;
@@ -31,7 +31,7 @@ pub(super) async fn released(
     {
         let devices = held.devices.join(", ");
         let checkpoint = held.checkpoint.0.clone();
-        let left = match held.deadline.left(now()) {
+        let left = match held.deadline.left(boot_time()) {
             Some(left) if start.elapsed() + left <= LONGEST => left + MOMENT,
             left => return Err(NetworkError::Held { devices, checkpoint, left }),
         };

@@ -18,7 +18,7 @@ use crate::{
     document,
     durable::record::Record,
     error::Error,
-    network::NetworkError,
+    network::{NetworkError, boot_time},
     paths::Paths,
     status::{Bridge, StatusFile, Success, phase::Phase},
     transaction::{BridgeChange, Change, memory},
@@ -143,8 +143,7 @@ async fn make(run: &Run<'_>, replaces_document: bool) -> Result<Success, Error> 
     let say = |text: &str, bound| run.progress.say(text, bound);
     let start = run.progress.enter(Phase::SelectUplink, run.settings.wait.uplink.get());
     let bound = run.settings.wait.answer.get();
-    let earlier =
-        memory::update(run.paths, |it| it.uplink(memory::now(), bound).map(str::to_owned));
+    let earlier = memory::update(run.paths, |it| it.uplink(boot_time(), bound).map(str::to_owned));
     let planned = network.plan_bridge(&run.settings, earlier.as_deref(), &say);
     let planned = stoppable(&run.stop, planned).await;
     run.progress.leave(Phase::SelectUplink, start, planned.is_ok());
@@ -182,7 +181,7 @@ fn remember_uplink(paths: &Paths, planned: &Result<BridgePlan, Error>) {
             memory::update(paths, |it| it.choose_uplink(&plan.uplink.link));
         }
         Err(Error::Network(NetworkError::Bridge(BridgeError::NoRouteOfEarlier { .. }))) => {
-            memory::update(paths, |it| it.miss_uplink(memory::now()));
+            memory::update(paths, |it| it.miss_uplink(boot_time()));
         }
         Ok(_) | Err(_) => {}
     }

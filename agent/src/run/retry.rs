@@ -18,7 +18,7 @@ use crate::{
     document::changes::Inputs,
     error::{Error, Exit},
     model::memory::Memory,
-    network::connected::Connected,
+    network::{boot_time, connected::Connected},
     paths::Paths,
     probe::wire::{self, Asked},
     settings::Usable,
@@ -83,7 +83,7 @@ fn has_refused(paths: &Paths, error: &Error) -> bool {
 /// The time until an answer is given up that this boot had.
 fn patience(paths: &Paths) -> Duration {
     let bound = Usable::load(paths).settings.wait.answer.get();
-    memory::load(paths).patience(memory::now(), bound).unwrap_or(Duration::MAX)
+    memory::load(paths).patience(boot_time(), bound).unwrap_or(Duration::MAX)
 }
 
 /// Whether the attempt has changed the network, and a roll back has returned it.

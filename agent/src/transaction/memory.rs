@@ -1,8 +1,5 @@
 //! The file of what this node's network had in this boot: in /run, so that a restarted agent has it.
 
-use std::time::Duration;
-
-use nix::time::ClockId;
 use nmgen::chain;
 
 use crate::{durable, model::memory::Memory, paths::Paths, status::create_runtime_dir};
@@ -35,9 +32,4 @@ fn save(paths: &Paths, memory: &Memory) {
     if let Err(error) = written {
         tracing::warn!("what this network had is not remembered: {}", chain(&error));
     }
-}
-
-/// Returns the time of this boot.
-pub(crate) fn now() -> Duration {
-    ClockId::CLOCK_BOOTTIME.now().map(Duration::from).unwrap_or_default()
 }

@@ -8,7 +8,6 @@ use super::{
     BridgeChange, DocumentChange, Probed, Transaction,
     bounds::{GRACE, LONG},
     failure::{PhaseError, Phased},
-    memory,
 };
 use crate::{
     durable::{
@@ -16,7 +15,7 @@ use crate::{
         journal::{self, Journal, Kind},
     },
     model::{Before, OvsKey, OvsSetting, Wants, WayBack},
-    network::{Network, NetworkError, takeover::Leftovers},
+    network::{Network, NetworkError, boot_time, takeover::Leftovers},
     probe::{self, Probe},
     settings::Timeouts,
     state::{Parsed, State},
@@ -218,7 +217,7 @@ impl<N: Network> Transaction<'_, N> {
     /// Adds what this node had in this boot to the network of now, before anything is changed.
     fn recall(&self, input: Option<&str>, before: &mut Before, probed: &mut Probed) {
         probed.best.clone_from(&probed.before);
-        let (now, bound) = (memory::now(), self.settings.wait.answer.get());
+        let (now, bound) = (boot_time(), self.settings.wait.answer.get());
         self.remember(|memory| {
             memory.begin(input);
             memory.hear(&probed.before, now);

@@ -4,7 +4,6 @@ use super::{
     Probed, Transaction,
     bounds::GRACE,
     failure::{Failure, PhaseError, Phased},
-    memory,
     prepare::Prepared,
 };
 use nmgen::chain;
@@ -12,7 +11,7 @@ use nmgen::chain;
 use crate::{
     durable::journal,
     model::{Before, ProbeResult},
-    network::{Network, Undone, within},
+    network::{Network, Undone, boot_time, within},
     probe::{self, Probe},
     status::phase::Phase,
 };
@@ -60,7 +59,7 @@ impl<N: Network> Transaction<'_, N> {
         };
         let answering = || answers.iter().filter(|answer| answer.ok);
         self.remember(|memory| {
-            memory.hear(&answers, memory::now());
+            memory.hear(&answers, boot_time());
             memory.refuse(answering().map(|answer| answer.name.as_str()));
         });
         let is_silent = |it: &ProbeResult| answers.iter().any(|a| !a.ok && a.name == it.name);

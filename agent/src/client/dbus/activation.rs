@@ -52,12 +52,11 @@ impl Bus {
         let device = self.device_proxy(&device).await?;
         let applied = device.get_applied_connection(0).await;
         let (mut settings, version) = applied.map_err(call("an applied profile"))?;
-        let section = match family {
-            Family::Ipv4 => "ipv4",
-            Family::Ipv6 => "ipv6",
-        };
         let metric = OwnedValue::from(i64::from(metric));
-        settings.entry(section.to_owned()).or_default().insert("route-metric".to_owned(), metric);
+        settings
+            .entry(family.section().to_owned())
+            .or_default()
+            .insert("route-metric".to_owned(), metric);
         let reapplied = device.reapply(settings, version, 0).await;
         reapplied.map_err(call("to reapply a profile"))
     }
