@@ -215,6 +215,24 @@ impl State {
         self
     }
 
+    /// This current state without an MTU that somebody has set for a while: `bridges` and what carries their packets have that of
+    /// `desired` again.
+    pub(crate) fn without_mtu(mut self, mtu: u32, bridges: &[&str], desired: &Self) -> Self {
+        let wants = desired.wants();
+        for iface in self.0.interfaces.iter_mut() {
+            let (name, kind) = (iface.name(), iface.iface_type());
+            let is_below = |bridge: &&str| wants.carriers(bridge).any(|it| it == name);
+            let is_one = bridges.iter().any(|bridge| *bridge == name || is_below(bridge));
+            let wanted = desired.0.interfaces.get_iface(name, kind).map(Interface::base_iface);
+            let wanted = wanted.and_then(|wanted| wanted.mtu);
+            let base = iface.base_iface_mut();
+            if is_one && base.mtu == Some(mtu.into()) {
+                base.mtu = wanted.or(base.mtu);
+            }
+        }
+        self
+    }
+
     /// The part of this desired state that `current` lacks, `None` if nothing, by the rules of
     /// nmstate's own verification: additions of other programs are no difference.
     pub(crate) fn missing_in(&self, current: &Self) -> Result<Option<Self>, StateError> {

@@ -7,7 +7,7 @@ use serde::{Deserialize as _, Serialize};
 use serde_json::{Value, json};
 
 use super::{
-    difference::{Differences, Lacking, compare, saved},
+    difference::{Differences, Lacking, compare, compare_in_force, saved},
     output::{print_of, print_page},
     services,
 };
@@ -84,19 +84,20 @@ async fn bridge(paths: &Paths, settings: &Settings, plan: &BridgePlan) -> Result
     services::required(paths, true).await?;
     let network = Sight::connect(paths, &settings.wait).await?;
     let subject = Some(format!("br-ex on {}", plan.uplink.link));
-    let (lacking, differences) = bridge_differences(&network, plan).await?;
+    let (lacking, differences) = bridge_differences(paths, &network, plan).await?;
     Ok(Compared { subject, reason: plan.uplink.to_string(), lacking, differences })
 }
 
 /// The parts of the automatic bridge that the node lacks, in words, and those that NMState can say; the plan is the one of
 /// this boot's commit.
 pub(super) async fn bridge_differences(
+    paths: &Paths,
     network: &Sight<'_>,
     plan: &BridgePlan,
 ) -> Result<(Vec<String>, Differences), Error> {
     let lacking = network.lacking(plan).await?;
     let picture = Parsed::new(&plan.document)?.resolve(None)?.visible();
-    Ok((lacking, compare(network, &picture, &[]).await?))
+    Ok((lacking, compare_in_force(paths, network, &picture, &[]).await?))
 }
 
 /// The plan of the automatic bridge that was committed in this boot.
@@ -117,9 +118,9 @@ pub(super) async fn differences(
     match last_good_state(record)?.filter(|_| in_force) {
         Some(desired) => {
             let desired = network.with_names_of_now(desired).await?;
-            compare(network, &desired, &saved(paths, record)).await
+            compare_in_force(paths, network, &desired, &saved(paths, record)).await
         }
-        None => compare(network, &resolved(network, parsed).await?, &[]).await,
+        None => compare(network, &resolved(network, parsed).await?).await,
     }
 }
 

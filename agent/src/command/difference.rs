@@ -10,7 +10,10 @@ use crate::{
     model::Active,
     network::sight::Sight,
     paths::Paths,
-    run::last_good::last_good_state,
+    run::{
+        last_good::last_good_state,
+        mtu_migration::{BRIDGES, Migration},
+    },
     settings::Settings,
     state::{Saved, State},
 };
@@ -70,20 +73,33 @@ pub(super) async fn from_record(
     let Some(desired) = last_good_state(record)? else { return Ok(None) };
     let network = Sight::connect(paths, &settings.wait).await?;
     let desired = network.with_names_of_now(desired).await?;
-    compare(&network, &desired, &saved(paths, record)).await.map(Some)
+    compare_in_force(paths, &network, &desired, &saved(paths, record)).await.map(Some)
 }
 
-/// Compares `desired` with the current state, and with what `saved` makes of it.
-pub(super) async fn compare(
+/// Compares `desired`, which is in force, with the current state, and with what `saved` makes of it. The MTU that the operator's
+/// script sets while the cluster changes its own is no difference.
+pub(super) async fn compare_in_force(
+    paths: &Paths,
     network: &Sight<'_>,
     desired: &State,
     saved: &[Saved],
 ) -> Result<Differences, Error> {
     let current = network.current().await?;
-    let now = match desired.missing_in(&current)? {
-        Some(lacking) => {
-            Lacking { subjects: lacking.subjects(), fields: lacking.beside(&current)? }
-        }
+    let current = match Migration::load(paths)?.filter(|it| it.by_script) {
+        Some(migration) => current.without_mtu(migration.target, &BRIDGES, desired),
+        None => current,
+    };
+    differences(desired, &current, saved)
+}
+
+/// Compares `desired` with the current state.
+pub(super) async fn compare(network: &Sight<'_>, desired: &State) -> Result<Differences, Error> {
+    differences(desired, &network.current().await?, &[])
+}
+
+fn differences(desired: &State, current: &State, saved: &[Saved]) -> Result<Differences, Error> {
+    let now = match desired.missing_in(current)? {
+        Some(lacking) => Lacking { subjects: lacking.subjects(), fields: lacking.beside(current)? },
         None => Lacking::default(),
     };
     if saved.is_empty() {
@@ -92,7 +108,7 @@ pub(super) async fn compare(
     let after = current.clone().after_activation(saved);
     let then = match desired.missing_in(&after)? {
         Some(lacking) => {
-            let fields = lacking.sides(&current, &after)?;
+            let fields = lacking.sides(current, &after)?;
             // A part that is lacking in the same way now is told already.
             let subjects = if fields.is_empty() { Vec::new() } else { lacking.subjects() };
             Lacking { subjects, fields }

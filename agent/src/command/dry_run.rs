@@ -61,7 +61,7 @@ pub(crate) async fn dry_run(paths: &Paths, file: Option<&Path>) -> Result<(), Er
     for file in files.due(record.service_files_in_force(paths))?.due {
         print_of(paths, &format!("# {}, before the document\n", file.path.display()))?;
         let desired = resolved(&network, &file.parsed).await?;
-        print_of(paths, &shown(&compare(&network, &desired, &[]).await?))?;
+        print_of(paths, &shown(&compare(&network, &desired).await?))?;
         print_of(paths, &format!("# {}\n", document.path.display()))?;
     }
     print_of(paths, &shown(&differences(paths, &record, &network, &document, &parsed).await?))

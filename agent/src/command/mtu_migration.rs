@@ -32,35 +32,48 @@ const ANSWER: Duration = Duration::from_secs(60);
 /// Prints [`SKIP`] where the unit's script would fail, and tells the reason.
 pub(crate) async fn mtu_migration(paths: &Paths) -> Result<(), Error> {
     let is_by_profiles = std::env::var_os("NETWORK_TYPE").is_none_or(|it| it == BY_PROFILES);
-    if !is_by_profiles || !paths.in_force().exists() {
+    let is_document = paths.in_force().exists();
+    let is_automatic = !is_document && paths.bridge().exists();
+    if !is_by_profiles || !(is_document || is_automatic) {
         return Ok(());
     }
-    match tokio::time::timeout(ANSWER, finds_its_profiles()).await {
-        Ok(Ok(true)) => return Ok(()),
-        Ok(Ok(false)) => {}
-        Ok(Err(error)) => {
-            tracing::warn!("{}; {UNIT} runs as without dayone", chain(&error));
-            return Ok(());
+    // From the environment that systemd gives to each command of the unit.
+    let target = target(std::env::var_os("TARGET_MTU"));
+    // The script wants nothing then, and says so.
+    if matches!(target, Ok(None)) {
+        return Ok(());
+    }
+    let runs = is_automatic
+        || match tokio::time::timeout(ANSWER, finds_its_profiles()).await {
+            Ok(Ok(finds)) => finds,
+            Ok(Err(error)) => {
+                tracing::warn!("{}; {UNIT} runs as without dayone", chain(&error));
+                return Ok(());
+            }
+            Err(_) => {
+                tracing::warn!(
+                    "NetworkManager does not tell its profiles; {UNIT} runs as without dayone"
+                );
+                return Ok(());
+            }
+        };
+    if runs {
+        // What the script cannot read it does not set.
+        if let Ok(Some(target)) = target {
+            Migration { target, by_script: true }.mark(paths)?;
         }
-        Err(_) => {
-            tracing::warn!(
-                "NetworkManager does not tell its profiles; {UNIT} runs as without dayone"
-            );
-            return Ok(());
-        }
+        return Ok(());
     }
     let why = "its script knows the profiles of configure-ovs alone, and br-ex is the document's";
     let skipped = |error: &dyn std::error::Error| {
         tracing::warn!("{UNIT} is skipped: {why}; {}", chain(error));
     };
-    // From the environment that systemd gives to each command of the unit.
-    match target(std::env::var_os("TARGET_MTU")) {
-        // The script wants nothing then, and says so.
-        Ok(None) => return Ok(()),
-        Ok(Some(target)) => match standing(paths, Migration { target }).await {
+    match target {
+        Ok(Some(target)) => match standing(paths, Migration { target, by_script: false }).await {
             Ok(standing) => tell(&standing, why),
             Err(error) => skipped(&error),
         },
+        Ok(None) => {}
         Err(error) => skipped(&error),
     }
     print(SKIP)

@@ -219,11 +219,10 @@ async fn down(chosen: &Chosen, report: &StatusReport, paths: &Paths) -> Option<O
     }
 }
 
-/// The MTU that the cluster wants while it changes its own, beside those of the document's links.
+/// The MTU that the cluster wants while it changes its own, beside those of the document's links; `None` where its script sets it.
 async fn of_the_cluster(paths: &Paths, record: &Record) -> Result<Option<Standing>, Error> {
-    let Some(migration) = Migration::load(paths)?.filter(|_| paths.has_network()) else {
-        return Ok(None);
-    };
+    let migration = Migration::load(paths)?.filter(|it| !it.by_script && paths.has_network());
+    let Some(migration) = migration else { return Ok(None) };
     match mtu_migration::compared(migration, paths, record).await {
         Ok(standing) => Ok(Some(standing)),
         Err(error) => {
@@ -250,7 +249,7 @@ async fn drift_now(
             return Ok(nothing());
         };
         let network = Sight::connect(paths, &settings.wait).await?;
-        return bridge_differences(&network, &plan).await;
+        return bridge_differences(paths, &network, &plan).await;
     }
     if !report.in_force {
         return Ok(nothing());

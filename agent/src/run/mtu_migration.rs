@@ -1,7 +1,8 @@
-//! The cluster's change of its MTU on a node whose br-ex is a document's.
+//! The cluster's change of its MTU.
 //!
 //! The script of the machine-config-operator's mtu-migration.service sets the MTU of the links that configure-ovs's profiles name,
-//! until the change is over. A document says its MTU itself, for good: what the cluster wants is compared with its links.
+//! until the change is over. The automatic br-ex has these profiles: there the script's MTU is no drift. A document says its MTU
+//! itself, for good: what the cluster wants is compared with its links.
 
 use std::{ffi::OsString, fmt, num::ParseIntError};
 
@@ -23,6 +24,8 @@ const PROFILES: [&str; 2] = ["ovs-if-br-ex", "ovs-if-phys0"];
 
 /// The bridge of OVN-Kubernetes.
 const BR_EX: &str = "br-ex";
+/// The bridges on which, and below which, the script sets the MTU.
+pub(crate) const BRIDGES: [&str; 2] = [BR_EX, "br-ex1"];
 
 /// The least MTU of IPv4; the largest that a frame's length has room for.
 const MTUS: std::ops::RangeInclusive<u32> = 68..=65535;
@@ -60,12 +63,15 @@ pub(crate) fn is_for_the_script(profiles: &[Profile], active: &[Active]) -> bool
     })
 }
 
-/// A mark for the rest of the boot: the cluster changes its MTU, and the document's links are not the script's.
+/// A mark for the rest of the boot: the cluster changes its MTU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) struct Migration {
     /// The MTU that the cluster wants of the machine.
     pub(crate) target: u32,
+    /// Whether the operator's script sets it.
+    #[serde(default)]
+    pub(crate) by_script: bool,
 }
 
 impl Migration {
@@ -237,7 +243,7 @@ mod tests {
 
     fn standing(target: u32, below: &[&str], mtus: &[(&str, u32)]) -> Standing {
         let cards: Vec<LinkRef> = Mac::parse(MAC).map(LinkRef::Mac).into_iter().collect();
-        Migration { target }.standing(&wants(below), &cards, &links(mtus))
+        Migration { target, by_script: false }.standing(&wants(below), &cards, &links(mtus))
     }
 
     #[test]
@@ -319,8 +325,11 @@ mod tests {
         let root = tempfile::tempdir()?;
         let paths = Paths::new(root.path());
         assert_eq!(Migration::load(&paths)?, None);
-        Migration { target: 9000 }.mark(&paths)?;
-        assert_eq!(Migration::load(&paths)?, Some(Migration { target: 9000 }));
+        for by_script in [false, true] {
+            let migration = Migration { target: 9000, by_script };
+            migration.mark(&paths)?;
+            assert_eq!(Migration::load(&paths)?, Some(migration));
+        }
         std::fs::write(paths.mtu_target(), "{\"target\": \"large\"}")?;
         assert_eq!(Migration::load(&paths)?, None);
         Ok(())

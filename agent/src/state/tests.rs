@@ -53,6 +53,35 @@ fn state(text: &str) -> Result<State> {
 }
 
 #[test]
+fn the_mtu_of_a_migration_is_no_difference_on_br_ex_and_its_card() -> Result {
+    let with_mtu = |card: u32, bridge: u32, storage: u32| {
+        let text = BR_EX
+            .replace("  copy-mac-from: eno1\n", "")
+            .replace("type: ethernet\n", &format!("type: ethernet\n  mtu: {card}\n"))
+            .replace("type: ovs-interface\n", &format!("type: ovs-interface\n  mtu: {bridge}\n"));
+        let other = format!("- {{name: eno2, type: ethernet, state: up, mtu: {storage}}}\n");
+        state(&text.replace(
+            "- name: br-ex\n  type: ovs-bridge",
+            &(other + "- name: br-ex\n  type: ovs-bridge"),
+        ))
+    };
+    let desired = with_mtu(1500, 1500, 1500)?;
+    for (current, is_same) in [
+        // Before the script, in its middle, after it.
+        (with_mtu(1500, 1500, 1500)?, true),
+        (with_mtu(1500, 1400, 1500)?, true),
+        (with_mtu(1400, 1400, 1500)?, true),
+        // Not by the script.
+        (with_mtu(1400, 1400, 1400)?, false),
+        (with_mtu(1300, 1400, 1500)?, false),
+    ] {
+        let current = current.without_mtu(1400, &["br-ex", "br-ex1"], &desired);
+        assert_eq!(desired.missing_in(&current)?.is_none(), is_same, "{current:?}");
+    }
+    Ok(())
+}
+
+#[test]
 fn wants_of_br_ex() -> Result {
     let wants = state(BR_EX)?.wants();
     assert_eq!(wants.needed, [LinkRef::Name("eno1".to_owned())]);

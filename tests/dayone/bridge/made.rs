@@ -194,6 +194,14 @@ fn mtu_migration_finds_its_profiles() -> Result<(), Error> {
         assert!(unit.exec_start.is_some() && unit.result == "success", "{unit:?}");
         inside.wait_sh("ip link show br-ex | grep 'mtu 1400'", SOON)?;
         assert_eq!(inside.sh("cat /etc/cno/mtu-migration/mtu/eno1")?, "ORIGINAL_MTU=1500");
+        inside.sh("ip link show eno1 | grep 'mtu 1400'")?;
+        // The cluster's change is no drift, and one by somebody else is.
+        inside.sh("dayone status && dayone health && dayone diff --exit-code")?;
+        inside.sh("ovs-vsctl set interface eno1 mtu_request=1450")?;
+        inside.wait_sh("ip link show eno1 | grep 'mtu 1450'", SOON)?;
+        let status = inside.run(&["dayone", "status"])?;
+        assert_eq!(status.status.code(), Some(3), "{status}");
+        assert!(status.to_string().contains("eno1 (ethernet): mtu"), "{status}");
         Ok(())
     })
 }
