@@ -8,7 +8,9 @@ use tokio::time::Instant;
 use super::Run;
 use crate::{
     client::netlink::Netlink,
+    document,
     durable::{
+        journal,
         machine::{self, Machine, Owner},
         owner,
         record::Record,
@@ -32,7 +34,7 @@ pub(super) async fn set_others_aside(run: &Run<'_>) -> Result<(), NetworkError> 
         Owner::Another => {}
         Owner::DecidedByCards => {
             let recorded = Record::load(paths).machine.unwrap_or_default();
-            if is_here(run, &recorded).await? {
+            if is_here(run, &recorded).await? || knows_the_document(paths).await {
                 return Ok(());
             }
         }
@@ -69,6 +71,30 @@ async fn is_here(run: &Run<'_>, recorded: &Machine) -> Result<bool, NetworkError
     }
 }
 
+/// Whether the state knows the document that is this node's by its name. A machine whose board and cards were replaced has both. A clone
+/// of its disk has another name, or another document under it. `cluster.yml` may be the same on both.
+async fn knows_the_document(paths: &Paths) -> bool {
+    let chosen = match document::choose(paths, None, Duration::ZERO, || ()).await {
+        Ok(chosen) => chosen,
+        Err(error) => {
+            tracing::warn!("whose the state is: {}", chain(&error));
+            return false;
+        }
+    };
+    let cluster = paths.documents().join("cluster.yml");
+    let Some(document) = chosen.document.filter(|document| document.path != cluster) else {
+        return false;
+    };
+    let open = journal::read(paths).inspect_err(|error| tracing::warn!("{}", chain(error)));
+    let record = Record::load(paths);
+    [
+        record.committed.map(|committed| committed.digest),
+        record.failures.map(|failures| failures.digest),
+        open.ok().flatten().map(|journal| journal.digest),
+    ]
+    .contains(&Some(document.digest))
+}
+
 /// Records this machine as that of the state, before there is one and when its parts change.
 pub(super) async fn remember(paths: &Paths) {
     let cards = machine::cards(paths).await.unwrap_or_else(|error| {
@@ -78,5 +104,55 @@ pub(super) async fn remember(paths: &Paths) {
     let here = Machine::here(paths, cards);
     if let Err(error) = here.record(paths) {
         tracing::warn!("the machine cannot be recorded: {}", chain(&error));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        document::{Document, digest::Digest},
+        durable::record::Failures,
+    };
+
+    const GOOD: &str = "interfaces: []\n";
+    const BAD: &str = "interfaces: []\nroutes: {}\n";
+
+    #[tokio::test]
+    async fn a_replaced_board_keeps_the_state_of_its_document()
+    -> Result<(), Box<dyn std::error::Error>> {
+        for (why, name, file, text, is_known) in [
+            ("the document in force", "worker-0", "worker-0.yml", GOOD, true),
+            ("one that failed", "worker-0", "worker-0.yml", BAD, true),
+            ("a new one", "worker-0", "worker-0.yml", "{}\n", false),
+            ("a clone, whose documents all nodes have", "worker-1", "worker-0.yml", GOOD, false),
+            ("a document that a clone has too", "worker-0", "cluster.yml", GOOD, false),
+        ] {
+            let root = tempfile::tempdir()?;
+            let paths = Paths::new(root.path());
+            std::fs::create_dir_all(paths.documents())?;
+            std::fs::create_dir_all(paths.state_dir())?;
+            std::fs::write(paths.under("/etc/hostname"), name)?;
+            std::fs::write(paths.documents().join(file), text)?;
+            let document = Document {
+                path: "/etc/nmstate/openshift/worker-0.yml".into(),
+                text: GOOD.to_owned(),
+                digest: Digest::of(GOOD.as_bytes()),
+                mode: 0o644,
+            };
+            let failures = Failures {
+                digest: Digest::of(BAD.as_bytes()),
+                count: 1,
+                last_error: String::new(),
+                boot_id: String::new(),
+                cut_off: 0,
+            };
+            Record::update(&paths, |record| {
+                *record =
+                    Record { failures: Some(failures), ..Record::of(&document, Record::default()) };
+            })?;
+            assert_eq!(knows_the_document(&paths).await, is_known, "{why}");
+        }
+        Ok(())
     }
 }
