@@ -5,7 +5,7 @@ use std::fmt;
 use super::{
     Life, Meanwhile, Part,
     faults::ALL,
-    together::{agree, loses_its_gateway},
+    together::{agree, loses_its_gateway, replaces_the_board},
 };
 use crate::soak::{
     node::{Document, Kind},
@@ -41,7 +41,7 @@ impl Chapter {
         }
         // In the order of the table.
         lives.sort_by_key(|life| ALL.iter().position(|it| it == *life));
-        let work = match random.is_chosen(50) {
+        let mut work = match random.is_chosen(50) {
             // Half of a transaction in one deployment and half in another is nobody's life; and what somebody changes in the middle
             // of one goes with its roll back.
             true if lives
@@ -52,6 +52,12 @@ impl Chapter {
             }
             _ => Work::Idle,
         };
+        // On another board a document that was never tried is that of a first boot, which nothing precedes.
+        if work == Work::Apply(Document::Refused)
+            && lives.iter().any(|life| replaces_the_board(life))
+        {
+            work = Work::Idle;
+        }
         if let Work::Apply(other) = work {
             *document = other;
         }

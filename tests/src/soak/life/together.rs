@@ -21,6 +21,11 @@ fn is_clone(life: &Life) -> bool {
     life.begin.iter().any(|it| matches!(it, Action::Machine(Other::Machine)))
 }
 
+/// Whether the board is replaced, and the card with it.
+pub(super) fn replaces_the_board(life: &Life) -> bool {
+    life.begin.iter().any(|it| matches!(it, Action::Machine(Other::Board)))
+}
+
 fn is_of_another_deployment(life: &Life) -> bool {
     life.begin.iter().any(|it| matches!(it, Action::Deployment(_)))
 }
