@@ -103,7 +103,7 @@ fn pending(folder: &Path, keep: bool) -> Result<Vec<(PathBuf, String)>, Failure>
     let mut files = Vec::new();
     for entry in folder.read_dir().map_err(failed)? {
         let path = entry.map_err(failed)?.path();
-        if path.extension().is_none_or(|it| it != "yml") {
+        if path.extension().is_none_or(|extension| extension != "yml") {
             continue;
         }
         let text = read(&path)?;

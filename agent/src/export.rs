@@ -43,7 +43,7 @@ pub(crate) fn export(state: &Value, profiles: &[Profile], active: &[Active]) -> 
     document.insert("interfaces".to_owned(), interfaces.into());
     let mut put = |key: &str, value: Value| document.insert(key.to_owned(), value);
     let dns = state["dns-resolver"]["config"].as_object().cloned().unwrap_or_default();
-    let is_list = |value: &Value| value.as_array().is_some_and(|it| !it.is_empty());
+    let is_list = |value: &Value| value.as_array().is_some_and(|array| !array.is_empty());
     let dns: Map<String, Value> = dns.into_iter().filter(|(_, value)| is_list(value)).collect();
     if !dns.is_empty() {
         put("dns-resolver", json!({"config": dns}));
@@ -73,7 +73,8 @@ fn mappings(state: &Value, left_out: &mut Vec<LeftOut>) -> Vec<Value> {
     /// OVN-Kubernetes maps it to br-ex by itself.
     const OWN: &str = "physnet";
     let all = state["ovn"]["bridge-mappings"].as_array().cloned().unwrap_or_default();
-    let (own, wanted): (Vec<Value>, _) = all.into_iter().partition(|it| it["localnet"] == OWN);
+    let (own, wanted): (Vec<Value>, _) =
+        all.into_iter().partition(|value| value["localnet"] == OWN);
     let own = own.iter().map(|it| format!("{OWN} of {}", it["bridge"].as_str().unwrap_or("?")));
     left_out.push(LeftOut::new(own, "OVN-Kubernetes maps it by itself"));
     wanted

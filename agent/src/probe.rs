@@ -148,8 +148,14 @@ pub(crate) fn of_planned(settings: &Probes, planned: Vec<Planned>) -> Option<Pro
 /// The result for the planned addresses, if another machine has one of them; and whether that stops the change. Under
 /// `if-it-worked-before` it does not if an address of the node was duplicated before already.
 pub(crate) fn taken(settings: &Probes, before: &[ProbeResult]) -> Option<(ProbeResult, bool)> {
-    let found = before.iter().find(|it| it.name == NEW_ADDRESSES && !it.ok)?;
-    let was_free = || before.iter().any(|it| it.name == Wire::Duplicate.name() && it.ok);
+    let found = before
+        .iter()
+        .find(|probe_result| probe_result.name == NEW_ADDRESSES && !probe_result.ok)?;
+    let was_free = || {
+        before
+            .iter()
+            .any(|probe_result| probe_result.name == Wire::Duplicate.name() && probe_result.ok)
+    };
     let stops = match Wire::Duplicate.policy(settings) {
         Policy::Required => true,
         Policy::IfItWorkedBefore => was_free(),
@@ -172,7 +178,9 @@ fn at_once(mut probe: Probe) -> Probe {
 /// The gateways that answered before the change, each on its link, independent of the document.
 pub(crate) fn gateways_of(before: &[ProbeResult]) -> Vec<Probe> {
     let asked = Family::ALL.into_iter().filter_map(|family| {
-        let answered = before.iter().find(|it| it.name == name_of_gateway(family) && it.ok)?;
+        let answered = before
+            .iter()
+            .find(|probe_result| probe_result.name == name_of_gateway(family) && probe_result.ok)?;
         let links: Vec<LinkRef> = answered.link.iter().cloned().map(LinkRef::Name).collect();
         Some(gateway(family, &links))
     });
@@ -217,8 +225,10 @@ pub(crate) fn decisive(
 
 /// The probes that failed after the change and count only if they worked before, to be asked on the network before it.
 pub(crate) fn control(plan: &[Probe], failed: &[ProbeResult]) -> Vec<Probe> {
-    let has_failed = |probe: &&Probe| failed.iter().any(|it| it.name == probe.name);
-    let asked = plan.iter().filter(|it| it.policy == Policy::IfItWorkedBefore).filter(has_failed);
+    let has_failed =
+        |probe: &&Probe| failed.iter().any(|probe_result| probe_result.name == probe.name);
+    let asked =
+        plan.iter().filter(|probe| probe.policy == Policy::IfItWorkedBefore).filter(has_failed);
     asked.cloned().map(at_once).collect()
 }
 
@@ -235,7 +245,8 @@ fn on_its_links(mut probe: Probe, before: &[ProbeResult], leads: &[(Family, Link
         &mut probe.kind
         && named.is_empty()
     {
-        let answered = before.iter().find(|it| it.name == probe.name && it.ok);
+        let answered =
+            before.iter().find(|probe_result| probe_result.name == probe.name && probe_result.ok);
         let answered = answered.and_then(|it| it.link.clone()).map(LinkRef::Name);
         let own = leads.iter().filter(|(of, _)| of == family).map(|(_, link)| link.clone());
         *links = own.collect();
@@ -329,7 +340,7 @@ fn told(found: &[wire::Finding]) -> Result<Answered, String> {
         let all = found.iter().filter(move |it| it.result == result).map(|it| it.detail.as_str());
         all.collect::<Vec<&str>>().join("; ")
     };
-    let failed = found.iter().filter(|it| it.result == Verdict::Failed);
+    let failed = found.iter().filter(|finding| finding.result == Verdict::Failed);
     let failed: Vec<String> = failed
         .map(|it| match &it.next {
             Some(next) => format!("{}; {next}", it.detail),
@@ -371,9 +382,9 @@ mod tests {
         let awaits = |probes: &[Probe]| -> Vec<bool> {
             let kinds = probes.iter().map(|probe| &probe.kind);
             kinds
-                .filter_map(
-                    |it| if let Kind::Dns { awaited, .. } = it { Some(*awaited) } else { None },
-                )
+                .filter_map(|kind| {
+                    if let Kind::Dns { awaited, .. } = kind { Some(*awaited) } else { None }
+                })
                 .collect()
         };
         assert_eq!((awaits(&plan), awaits(&baseline(&plan))), (vec![true], vec![false]));

@@ -239,7 +239,7 @@ impl<'a> Run<'a> {
         let document = self.status.get().document;
         tracing::warn!(
             message_id = id,
-            dayone_document = document.as_ref().map(|it| field::display(it.display())),
+            dayone_document = document.as_ref().map(|document| field::display(document.display())),
             "{text}; {}",
             chain(error)
         );

@@ -118,8 +118,8 @@ impl From<&BridgePlan> for Bridge {
         let bridges = plan.profiles.iter().filter(is_bridge);
         Self {
             uplink: plan.uplink.link.clone(),
-            bridges: bridges.map(|it| it.interface_name().to_owned()).collect(),
-            profiles: plan.profiles.iter().map(|it| it.id.clone()).collect(),
+            bridges: bridges.map(|bridge| bridge.interface_name().to_owned()).collect(),
+            profiles: plan.profiles.iter().map(|profile| profile.id.clone()).collect(),
             losses: plan.losses.iter().map(ToString::to_string).collect(),
         }
     }

@@ -35,7 +35,7 @@ pub(super) fn page(name: &str, section: u8, guide: &str) -> String {
 /// A row of a table: the first cell is the term.
 fn row(line: &str) -> String {
     let cells: Vec<String> =
-        line.trim_matches('|').split(" | ").map(|it| inline(it.trim())).collect();
+        line.trim_matches('|').split(" | ").map(|part| inline(part.trim())).collect();
     let (term, rest) = cells.split_first().map_or(("", &[][..]), |(term, rest)| (term, rest));
     format!(".TP\n{term}\n{}\n", rest.join("; "))
 }

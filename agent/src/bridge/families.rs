@@ -12,17 +12,21 @@ pub(crate) fn awaited(inputs: &Inputs, uplink: &Uplink) -> Option<Family> {
     }
     let is_its =
         |it: &&crate::model::Active| it.device == uplink.link && !it.kind.starts_with("ovs-");
-    let profile = inputs.active.iter().find(is_its).and_then(|it| inputs.profile(&it.uuid))?;
+    let profile =
+        inputs.active.iter().find(is_its).and_then(|active| inputs.profile(&active.uuid))?;
     let on = || {
-        inputs.addresses.iter().filter(|it| it.on.link == uplink.link && it.scope != Scope::Link)
+        inputs
+            .addresses
+            .iter()
+            .filter(|address| address.on.link == uplink.link && address.scope != Scope::Link)
     };
     let is_of = |address: &&Address, family| Family::of(address.on.ip) == family;
-    let has = |family| on().any(|it| is_of(&it, family) && !it.tentative);
-    let has_spoken = on().any(|it| is_of(&it, Family::Ipv6))
+    let has = |family| on().any(|address| is_of(&address, family) && !address.tentative);
+    let has_spoken = on().any(|address| is_of(&address, Family::Ipv6))
         || inputs
             .default_routes
             .iter()
-            .any(|it| it.link == uplink.link && it.family == Family::Ipv6);
+            .any(|route| route.link == uplink.link && route.family == Family::Ipv6);
     Family::ALL.into_iter().find(|family| {
         let may_come = match family {
             Family::Ipv4 => has(Family::Ipv6),

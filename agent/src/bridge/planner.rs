@@ -73,7 +73,8 @@ fn order(
     let of = |id: String| profiles.iter().find(|profile| profile.id == id);
     let bridges =
         sources.iter().flat_map(|(names, _)| [of(names.bridge_id()), of(names.physical_id())]);
-    let ports = profiles.iter().filter(|it| matches!(it.role, Role::Port { .. })).map(Some);
+    let ports =
+        profiles.iter().filter(|profile| matches!(profile.role, Role::Port { .. })).map(Some);
     let locals = sources.iter().map(|(names, _)| of(names.local_id()));
     let all = bridges.chain(ports).chain(locals).flatten();
     all.map(|profile| activation(inputs, profile)).collect()
@@ -88,7 +89,7 @@ fn activation(inputs: &Inputs, profile: &PlannedProfile) -> Activation {
         uuid: profile.uuid.clone(),
         id: profile.id.clone(),
         port_of: controller.filter(|_| is_port),
-        settle_lacp: is_port && link.is_some_and(|it| it.has_carrier && it.lacp.is_some()),
+        settle_lacp: is_port && link.is_some_and(|link| link.has_carrier && link.lacp.is_some()),
         device,
     }
 }

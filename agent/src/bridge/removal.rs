@@ -13,7 +13,9 @@ pub(super) fn removal(inputs: &Inputs, planned: &[PlannedProfile]) -> Removal {
         names::ALL.into_iter().filter(|names| has_moved(inputs, planned, *names)).collect();
     let is_planned = |uuid: &str| {
         let planned = planned.iter().find(|profile| profile.uuid == uuid);
-        planned.is_some_and(|it| !moved.iter().any(|names| names.has_id(&it.id)))
+        planned.is_some_and(|planned_profile| {
+            !moved.iter().any(|names| names.has_id(&planned_profile.id))
+        })
     };
     let goes = |profile: &&Profile| {
         !is_planned(profile.uuid())
@@ -22,7 +24,7 @@ pub(super) fn removal(inputs: &Inputs, planned: &[PlannedProfile]) -> Removal {
     // NetworkManager finds a bridge by its name and its profile's UUID, and before 1.54 keeps one
     // that has a port of somebody else. One that is not active, as at each boot, is made anew if somebody has set how it
     // forwards, or has a port on it that is not OVN's: configure-ovs.sh makes it anew in any case.
-    let is_active = |uuid: &str| inputs.active.iter().any(|it| it.uuid == uuid);
+    let is_active = |uuid: &str| inputs.active.iter().any(|active| active.uuid == uuid);
     let has_others = |bridge: &Bridge| bridge.foreign_ports().any(|port| !port.is_patch());
     let is_used = |bridge: &Bridge| {
         let uuid = bridge.profile().filter(|uuid| is_planned(uuid));
@@ -45,7 +47,9 @@ pub(super) fn removal(inputs: &Inputs, planned: &[PlannedProfile]) -> Removal {
 /// Whether the bridge is on another uplink now: NetworkManager keeps what is active as it is, and
 /// changes neither a profile's type nor its device.
 fn has_moved(inputs: &Inputs, planned: &[PlannedProfile], names: BridgeNames) -> bool {
-    let mut uplinks = planned.iter().filter(|it| it.role == Role::Uplink && names.has_id(&it.id));
+    let mut uplinks = planned.iter().filter(|planned_profile| {
+        planned_profile.role == Role::Uplink && names.has_id(&planned_profile.id)
+    });
     uplinks.any(|uplink| {
         inputs.profile(&uplink.uuid).is_some_and(|now| {
             now.interface_name() != Some(uplink.interface_name())

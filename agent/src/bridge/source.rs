@@ -62,12 +62,14 @@ fn fits_a_bridge(inputs: &Inputs, link: &Link) -> Result<(), BridgeError> {
         Layer::Infiniband => return Err(BridgeError::Infiniband { link: name() }),
         Layer::Loopback | Layer::Other => return Err(BridgeError::NotEthernet { link: name() }),
     }
-    if let Some(controller) = link.controller.as_ref().filter(|it| *it != "ovs-system") {
+    if let Some(controller) =
+        link.controller.as_ref().filter(|controller| *controller != "ovs-system")
+    {
         return Err(BridgeError::IsPort { link: name(), controller: controller.clone() });
     }
     let is_other = |bridge: &str| !names::ALL.iter().any(|names| names.bridge == bridge);
     let mut others = inputs.bridges.iter().filter(|bridge| is_other(&bridge.name));
-    match others.find(|bridge| bridge.system_interfaces().any(|it| it == link.name)) {
+    match others.find(|bridge| bridge.system_interfaces().any(|interface| interface == link.name)) {
         Some(bridge) => {
             Err(BridgeError::InOtherBridge { link: name(), bridge: bridge.name.clone() })
         }
@@ -80,7 +82,8 @@ fn active_on<'a>(
     device: &str,
     is_kind: impl Fn(&str) -> bool,
 ) -> Option<&'a Profile> {
-    let mut on = inputs.active.iter().filter(|it| it.device == device && is_kind(&it.kind));
+    let mut on =
+        inputs.active.iter().filter(|active| active.device == device && is_kind(&active.kind));
     on.find_map(|it| inputs.profile(&it.uuid))
 }
 

@@ -144,7 +144,8 @@ fn earlier(
     if !is_other || !may_be_uplink(inputs, link) || inputs.link(link).is_none() {
         return None;
     }
-    let own = inputs.default_routes.iter().find(|it| it.link == link && counts(inputs, it));
+    let own =
+        inputs.default_routes.iter().find(|route| route.link == link && counts(inputs, route));
     match (own, patience) {
         (Some(route), _) => Some(decided(inputs, link, Reason::Earlier(route.gateway))),
         (None, _) if !asks_for_a_route(inputs, link) => None,
@@ -162,7 +163,8 @@ fn asks_for_a_route(inputs: &Inputs, link: &str) -> bool {
     let mut on_link = inputs.active.iter().filter(|active| active.device == link);
     on_link.any(|active| {
         let profile = inputs.profile(&active.uuid);
-        profile.is_some_and(|profile| Family::ALL.into_iter().any(|it| profile.is_dynamic(it)))
+        profile
+            .is_some_and(|profile| Family::ALL.into_iter().any(|family| profile.is_dynamic(family)))
     })
 }
 
@@ -201,7 +203,11 @@ fn by_default_bridge(
 fn with_primary_ip(inputs: &Inputs) -> Option<(&str, IpAddr)> {
     let ip = inputs.files.primary_ip.as_deref()?.trim().parse().ok()?;
     let has = |link: &&str| may_be_uplink(inputs, link);
-    let links = inputs.addresses.iter().filter(|it| it.on.ip == ip).map(|it| it.on.link.as_str());
+    let links = inputs
+        .addresses
+        .iter()
+        .filter(|address| address.on.ip == ip)
+        .map(|address| address.on.link.as_str());
     links.into_iter().find(has).map(|link| (link, ip))
 }
 

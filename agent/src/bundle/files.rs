@@ -115,7 +115,7 @@ fn trees(paths: &Paths) -> Vec<Tree> {
     trees.push((paths.runtime_dir(), all));
     trees.push((paths.under("/etc/dayone"), |name| name.ends_with(".toml") || is_document(name)));
     trees.push((paths.uplinks(), |name| matches!(name, "default_bridge" | "extra_bridge")));
-    trees.extend(manager.map(|it| (paths.under(&it), all as fn(&str) -> bool)));
+    trees.extend(manager.map(|manager| (paths.under(&manager), all as fn(&str) -> bool)));
     trees
 }
 
@@ -141,7 +141,7 @@ fn singles(paths: &Paths) -> Vec<PathBuf> {
         paths.ovs_vswitchd_pid(),
     ];
     let others = ["/etc/hostname", "/etc/os-release", "/proc/cmdline"];
-    singles.extend(others.map(|it| paths.under(it)));
+    singles.extend(others.map(|other| paths.under(other)));
     singles.push(paths.under("/etc/NetworkManager/NetworkManager.conf"));
     singles
 }
@@ -232,12 +232,12 @@ impl Taken<'_> {
 
     /// A directory with every file in it whose name is wanted, and the names of the others; links to directories are not followed.
     fn tree(&mut self, directory: &Path, depth: usize, is_wanted: fn(&str) -> bool) {
-        if fs::symlink_metadata(directory).is_ok_and(|it| it.is_dir()) {
+        if fs::symlink_metadata(directory).is_ok_and(|metadata| metadata.is_dir()) {
             self.push(directory, Kind::Directory);
         }
         for path in self.entries(directory) {
-            let is_directory = fs::symlink_metadata(&path).is_ok_and(|it| it.is_dir());
-            let is_file = fs::metadata(&path).is_ok_and(|it| it.is_file());
+            let is_directory = fs::symlink_metadata(&path).is_ok_and(|metadata| metadata.is_dir());
+            let is_file = fs::metadata(&path).is_ok_and(|metadata| metadata.is_file());
             let name = path.file_name().unwrap_or_default().to_string_lossy();
             match (is_directory, depth) {
                 (true, 1..) => self.tree(&path, depth - 1, is_wanted),
@@ -257,7 +257,7 @@ impl Taken<'_> {
                     [".wants", ".requires", ".upholds"].iter().any(|end| name.ends_with(end));
                 if is_wants {
                     let inner = self.entries(&entry);
-                    inner.iter().filter(|it| is_ours(it)).for_each(|it| self.unit(it));
+                    inner.iter().filter(|path| is_ours(path)).for_each(|it| self.unit(it));
                 } else if is_ours(&entry) && name.ends_with(".d") {
                     self.tree(&entry, 0, |_| true);
                 } else if is_ours(&entry) {
@@ -290,7 +290,7 @@ impl Taken<'_> {
 fn is_ours(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let others = ["nmstate.service", "nmstate-configuration.service", "ovs-configuration.service"];
-    name.starts_with("dayone") || others.iter().any(|it| name.starts_with(it))
+    name.starts_with("dayone") || others.iter().any(|other| name.starts_with(other))
 }
 
 #[cfg(test)]
@@ -328,7 +328,7 @@ mod tests {
         assert!(!json.contains("s3cretmarker") && json.contains("psk=<hidden>"), "{json}");
         assert!(!json.contains("other.service"), "{json}");
         assert!(!json.contains(root.path().to_string_lossy().as_ref()), "{json}");
-        let of = |path: &str| files.iter().find(|it| it.path == path).map(|it| &it.kind);
+        let of = |path: &str| files.iter().find(|file| file.path == path).map(|file| &file.kind);
         assert!(
             matches!(of("/etc/hostname"), Some(Kind::File { text, .. }) if text == "worker-0\n")
         );

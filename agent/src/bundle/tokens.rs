@@ -54,7 +54,7 @@ fn telling(files: &[File], value: &Value) -> BTreeSet<String> {
     let mut found = hidden;
     let mut told = |text: &str| {
         let digests = words(text).map(|(word, _)| word).filter(|it| is_digest(it));
-        found.extend(digests.filter(|it| !whole.contains(*it)).map(str::to_owned));
+        found.extend(digests.filter(|digest| !whole.contains(*digest)).map(str::to_owned));
     };
     let is_own = |path: &str| OWN.iter().any(|it| path.starts_with(it));
     for (_, _, text) in texts().filter(|(path, ..)| is_own(path)) {
@@ -80,7 +80,7 @@ fn telling(files: &[File], value: &Value) -> BTreeSet<String> {
 }
 
 fn is_digest(word: &str) -> bool {
-    word.len() == 64 && word.bytes().all(|it| matches!(it, b'0'..=b'9' | b'a'..=b'f'))
+    word.len() == 64 && word.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 
 /// The words of a text, each with what is between it and the next one.
@@ -94,8 +94,8 @@ fn words(text: &str) -> impl Iterator<Item = (&str, &str)> {
 fn each(value: &Value, told: &mut impl FnMut(&str)) {
     match value {
         Value::String(text) => told(text),
-        Value::Array(items) => items.iter().for_each(|it| each(it, told)),
-        Value::Object(map) => map.values().for_each(|it| each(it, told)),
+        Value::Array(items) => items.iter().for_each(|item| each(item, told)),
+        Value::Object(map) => map.values().for_each(|value| each(value, told)),
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }
@@ -108,8 +108,8 @@ fn put(tokens: &BTreeMap<String, String>, value: &mut Value) {
                 *text = words(text).flat_map(part).collect();
             }
         }
-        Value::Array(items) => items.iter_mut().for_each(|it| put(tokens, it)),
-        Value::Object(map) => map.values_mut().for_each(|it| put(tokens, it)),
+        Value::Array(items) => items.iter_mut().for_each(|item| put(tokens, item)),
+        Value::Object(map) => map.values_mut().for_each(|value| put(tokens, value)),
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }

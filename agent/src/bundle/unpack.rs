@@ -149,7 +149,7 @@ mod tests {
         let answers = [fs::read(&file).map(drop), fs::read_dir(&directory).map(drop)];
         for answer in answers {
             let error = answer.err().map(|it| it.kind());
-            assert!(error.is_some_and(|it| it != io::ErrorKind::NotFound), "{error:?}");
+            assert!(error.is_some_and(|error| error != io::ErrorKind::NotFound), "{error:?}");
         }
         Ok(())
     }

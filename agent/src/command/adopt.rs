@@ -53,7 +53,8 @@ pub(crate) async fn adopt(
         Adoption::OfAWorkingNetwork | Adoption::Forced => {
             let chosen =
                 document::choose(paths, Some(&in_force), settings.wait.hostname.get(), || {});
-            let chosen = chosen.await?.document.filter(|it| it.digest == in_force.digest);
+            let chosen =
+                chosen.await?.document.filter(|document| document.digest == in_force.digest);
             let Some(chosen) = chosen else { return Err(nothing_in_force()) };
             services::required(paths, services::needs_ovs(&chosen)).await?;
             if adoption == Adoption::OfAWorkingNetwork {
@@ -63,7 +64,7 @@ pub(crate) async fn adopt(
         }
         .unwrap_or_default(),
     };
-    let reason: Option<String> = reason.map(|it| it.chars().take(REASON).collect());
+    let reason: Option<String> = reason.map(|reason| reason.chars().take(REASON).collect());
     let adopted = match lines.is_empty() {
         // A change that is gone is not adopted any more.
         true => None,
@@ -93,7 +94,9 @@ pub(crate) async fn adopt(
         marks::ended(paths);
     }
     print(&match form {
-        Form::Text => lines.iter().map(|it| format!("{it}\n")).collect::<String>() + &told + "\n",
+        Form::Text => {
+            lines.iter().map(|line| format!("{line}\n")).collect::<String>() + &told + "\n"
+        }
         Form::Json => format!(
             "{:#}\n",
             json!({
@@ -112,7 +115,7 @@ pub(crate) async fn adopt(
 
 /// An error if no recorded family has an address and a default route: a boot would wait for them.
 async fn leads_out(record: &Record) -> Result<(), Error> {
-    let Some(uplinks) = record.uplinks().filter(|it| !it.families.is_empty()) else {
+    let Some(uplinks) = record.uplinks().filter(|uplink| !uplink.families.is_empty()) else {
         return Ok(());
     };
     let netlink = Netlink::connect().map_err(NetworkError::from)?;

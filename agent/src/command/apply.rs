@@ -74,7 +74,7 @@ async fn has_no_change(paths: &Paths) -> Result<(), Error> {
         return Ok(());
     }
     let differences = from_record(paths, &settings, &Record::load(paths)).await?;
-    console(Tone::Plain, &differences.map(|it| it.lines()).unwrap_or_default());
+    console(Tone::Plain, &differences.map(|difference| difference.lines()).unwrap_or_default());
     let reason = "`dayone rollback` puts the document's network back, and the changes go; `dayone adopt \
                   --reason TEXT` keeps them";
     Err(Error::NotInForce { line: assessment.line, reason: reason.to_owned() })

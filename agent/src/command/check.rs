@@ -53,8 +53,8 @@ impl Report {
             schema: 1,
             version: env!("CARGO_PKG_VERSION"),
             verdict,
-            document: document.map(|it| it.path.display().to_string()),
-            digest: document.map(|it| it.digest.to_string()),
+            document: document.map(|document| document.path.display().to_string()),
+            digest: document.map(|document| document.digest.to_string()),
             reason,
             warnings: Vec::new(),
         }
@@ -83,7 +83,7 @@ pub(crate) async fn check(paths: &Paths, file: Option<&Path>, form: Form) -> Res
     match (result, form) {
         (result, Form::Json) => {
             let refused = |error: &Error| Report::new(Verdict::Refused, None, chain(error));
-            let mut report = result.as_ref().map_or_else(refused, |it| it.clone());
+            let mut report = result.as_ref().map_or_else(refused, |report| report.clone());
             report.warnings = warnings;
             print_of(paths, &format!("{:#}\n", json!(report)))?;
             result.map(drop)

@@ -94,8 +94,9 @@ async fn status_of(paths: &Paths, facts: &Facts) -> Told<Value> {
 
 /// The name of the operating system, from its file.
 fn system(files: &[File]) -> Told<String> {
-    let text = files.iter().find(|it| it.path == "/etc/os-release").and_then(File::text);
-    let name = text.and_then(|it| it.lines().find_map(|line| line.strip_prefix("PRETTY_NAME=")));
+    let text = files.iter().find(|file| file.path == "/etc/os-release").and_then(File::text);
+    let name =
+        text.and_then(|text| text.lines().find_map(|line| line.strip_prefix("PRETTY_NAME=")));
     name.map_or_else(
         || Told::Error("/etc/os-release has no PRETTY_NAME".to_owned()),
         |name| Told::Value(name.trim_matches('"').to_owned()),

@@ -56,7 +56,7 @@ pub(super) async fn silent(
     let answers = probe::run(&asked, settings.timeout.baseline.get(), paths, &netlink).await;
     let why = answers.into_iter().find(|answer| !answer.ok)?.detail;
     let routes = netlink.default_routes().await.unwrap_or_default();
-    let named = routes.iter().map(|it| format!("{} on {}", it.gateway, it.link));
+    let named = routes.iter().map(|route| format!("{} on {}", route.gateway, route.link));
     let named: Vec<String> = named.take(SHOWN).collect();
     Some(match named.is_empty() {
         true => why,

@@ -63,7 +63,7 @@ fn of_reason(paths: &Paths, reason: &str) -> Result<(), Error> {
     // Gone before the account is read, which is written before its mark.
     durable::remove(&paths.health_mark(reason))?;
     let account: Option<Account> = durable::read_json_or_set_aside(&paths.health())?;
-    match account.filter(|it| it.failed && it.reason == reason) {
+    match account.filter(|account| account.failed && account.reason == reason) {
         Some(account) => {
             print(&format!("{}\n", account.sentence()))?;
             account.result()

@@ -48,8 +48,8 @@ pub(crate) async fn probe(paths: &Paths, form: Form) -> Result<(), Error> {
     let late = |_| NetworkError::NotReady { what: "the probes of the wire".to_owned(), bound };
     let mut findings =
         tokio::time::timeout(bound, look).await.map_err(late)?.map_err(NetworkError::from)?;
-    findings.sort_by_key(|it| it.result);
-    let failed = findings.iter().filter(|it| it.result == Verdict::Failed).count();
+    findings.sort_by_key(|finding| finding.result);
+    let failed = findings.iter().filter(|finding| finding.result == Verdict::Failed).count();
     let report = Report { schema: 1, ok: failed == 0, findings };
     print_page(&match form {
         Form::Text => page(&report.findings),
@@ -66,15 +66,15 @@ async fn gateways_of_document(paths: &Paths) -> Vec<IpAddr> {
     let in_force = Record::load(paths).document_in_force(paths);
     let chosen = document::choose(paths, in_force.as_ref(), Duration::ZERO, || {}).await;
     let document = chosen.ok().and_then(|it| it.document);
-    let other = document.filter(|it| in_force.is_none_or(|of| of.digest != it.digest));
-    let parsed = other.and_then(|it| Parsed::new(&it.text).ok());
+    let other = document.filter(|document| in_force.is_none_or(|of| of.digest != document.digest));
+    let parsed = other.and_then(|other| Parsed::new(&other.text).ok());
     let wants = parsed.map(|it| it.first_wants()).unwrap_or_default();
     wants.gateways.into_iter().map(|gateway| gateway.ip).collect()
 }
 
 /// Failures come first, and a console of 25 lines has all of the page.
 fn page(findings: &[Finding]) -> String {
-    let count = |result| findings.iter().filter(|it| it.result == result).count();
+    let count = |result| findings.iter().filter(|finding| finding.result == result).count();
     let (failed, unknown) = (count(Verdict::Failed), count(Verdict::Unknown));
     let first = match (failed, findings.len()) {
         (_, 0) => "WIRE: nothing to ask: no bond, no VLAN, no address, no default route".to_owned(),
@@ -125,7 +125,7 @@ mod tests {
             findings.extend(vec![finding(Verdict::Ok); count]);
             let page = page(&findings);
             assert!(page.lines().count() <= LINES, "{page}");
-            assert!(page.lines().all(|it| it.chars().count() <= WIDTH), "{page}");
+            assert!(page.lines().all(|line| line.chars().count() <= WIDTH), "{page}");
             assert_eq!(page.contains("more lines"), count > 2, "{page}");
             assert_eq!(page.starts_with("WIRE FAILED"), count > 0, "{page}");
         }

@@ -36,7 +36,7 @@ pub(crate) async fn rollback(paths: &Paths) -> Result<(), Error> {
     match &result {
         Ok(()) => {
             let is_beside_a_failure = is_beside_a_failure(paths).await;
-            run.status.update(|it| it.last_good_in_force = is_beside_a_failure);
+            run.status.update(|status| status.last_good_in_force = is_beside_a_failure);
             run.publish(Decision::Release(ReleaseReason::LastGood));
             run.succeeded(Success::Committed);
         }
@@ -51,11 +51,13 @@ pub(crate) async fn rollback(paths: &Paths) -> Result<(), Error> {
 /// Whether this node's document is another one, which has failed in this boot: the next boot tries it once.
 async fn is_beside_a_failure(paths: &Paths) -> bool {
     let record = Record::load(paths);
-    let Some(failures) = record.failures.as_ref().filter(|it| it.boot_id == boot_id(paths)) else {
+    let Some(failures) =
+        record.failures.as_ref().filter(|failure| failure.boot_id == boot_id(paths))
+    else {
         return false;
     };
     let in_force = record.document_in_force(paths);
     let chosen = document::choose(paths, in_force.as_ref(), Duration::ZERO, || {}).await;
     let document = chosen.ok().and_then(|it| it.document);
-    document.is_some_and(|it| it.digest == failures.digest)
+    document.is_some_and(|document| document.digest == failures.digest)
 }

@@ -29,7 +29,7 @@ fn outage(paths: &Paths, service: Service, why: String) -> Outage {
         Service::NetworkManager => &["NetworkManager.service"],
         Service::Bus => &["dbus-broker.service", "dbus.service"],
     };
-    let unit = names.iter().find(|it| units::is_installed(paths, it)).unwrap_or(&names[0]);
+    let unit = names.iter().find(|name| units::is_installed(paths, name)).unwrap_or(&names[0]);
     let unmask = if units::is_masked(paths, unit) {
         format!("systemctl unmask {unit}; ")
     } else {

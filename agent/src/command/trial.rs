@@ -49,9 +49,9 @@ pub(crate) async fn ask(paths: &Paths, seconds: u32, file: &Path) -> Result<(), 
     }
     if let Err(error) = start_unit(UNIT).await {
         let account = TrialFile::new(paths, trial);
-        account.update(|it| {
-            it.state = State::Failed;
-            it.reason = Some(chain(&error));
+        account.update(|account| {
+            account.state = State::Failed;
+            account.reason = Some(chain(&error));
         });
         return Err(Error::Start(error));
     }

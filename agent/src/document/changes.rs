@@ -107,7 +107,7 @@ fn directories_of_links(path: &Path) -> BTreeSet<PathBuf> {
 }
 
 fn is_input(paths: &Paths, path: &Path) -> bool {
-    path.extension().is_some_and(|it| it == "yml")
+    path.extension().is_some_and(|extension| extension == "yml")
         || *path == paths.applied()
         || *path == paths.settings()
         || path.parent() == Some(&paths.uplinks())

@@ -35,7 +35,8 @@ pub(crate) fn copied_macs(
 ) -> Result<(), CheckError> {
     let Parsed::State(state) = parsed else { return Ok(()) };
     let missing = state.copies_from_made().into_iter();
-    let mut missing = missing.filter(|(_, link)| !paths.device(link).is_some_and(|it| it.exists()));
+    let mut missing =
+        missing.filter(|(_, link)| !paths.device(link).is_some_and(|device| device.exists()));
     match missing.next() {
         None => Ok(()),
         Some((interface, link)) => {

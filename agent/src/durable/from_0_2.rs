@@ -43,9 +43,13 @@ pub(super) fn completed(mut record: Record, paths: &Paths, directory: &Path) -> 
 fn complete(committed: &mut Committed, paths: &Paths, directory: &Path) {
     // A commit that was cut off has moved some of its files to the state's directory.
     let directories = [directory, &paths.state_dir()];
-    let own = directories.iter().find_map(|it| document(&it.join(DOCUMENT), &committed.digest));
+    let own = directories
+        .iter()
+        .find_map(|directory| document(&directory.join(DOCUMENT), &committed.digest));
     if own.is_some() {
-        let bytes = directories.iter().find_map(|it| readable(file::read(&it.join(RESOLVED))));
+        let bytes = directories
+            .iter()
+            .find_map(|directory| readable(file::read(&directory.join(RESOLVED))));
         committed.resolved = bytes.and_then(|bytes| String::from_utf8(bytes).ok());
     }
     committed.document = own.or_else(|| document(&paths.applied(), &committed.digest));
@@ -143,7 +147,9 @@ mod tests {
         let uplinks = committed.uplinks.ok_or("no uplinks")?;
         assert_eq!(uplinks.addressable, Some(vec![LinkRef::Name("br-ex".to_owned())]));
         assert_eq!((uplinks.families.as_slice(), uplinks.links.len()), (&[Family::Ipv4][..], 2));
-        assert!(read.machine.as_ref().is_some_and(|it| it.cards == ["52:54:00:00:00:01"]));
+        assert!(
+            read.machine.as_ref().is_some_and(|machine| machine.cards == ["52:54:00:00:00:01"])
+        );
         migrate(&paths)?;
         assert_eq!(fs::read_dir(paths.state_dir())?.count(), 1);
         assert_eq!(Record::load(&paths), read);
@@ -161,7 +167,7 @@ mod tests {
         for card in ["52:54:00:00:00:01", "52:54:00:00:00:02"] {
             fs::write(paths.machine(), format!("{{\"cards\": [\"{card}\"]}}"))?;
             migrate(&paths)?;
-            assert!(Record::load(&paths).machine.is_some_and(|it| it.cards == [card]));
+            assert!(Record::load(&paths).machine.is_some_and(|machine| machine.cards == [card]));
         }
         Ok(())
     }
@@ -204,7 +210,7 @@ mod tests {
             assert!(record.in_force(&paths, &Digest::of(TEXT.as_bytes()))?);
             assert!(record.committed.is_some_and(|it| it.resolved.as_deref() == Some(TEXT)));
             let mut left: Vec<_> = fs::read_dir(paths.state_dir())?
-                .map(|entry| entry.map(|it| it.file_name()))
+                .map(|entry| entry.map(|entry| entry.file_name()))
                 .collect::<Result<_, _>>()?;
             left.sort_unstable();
             assert_eq!(left, ["history.jsonl", "record.json"]);

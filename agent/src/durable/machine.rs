@@ -25,7 +25,7 @@ impl Machine {
     pub(crate) fn here(paths: &Paths, cards: Vec<String>) -> Self {
         let text = |path| std::fs::read_to_string(path).unwrap_or_default().trim().to_owned();
         let machine_id = text(paths.machine_id());
-        let is_id = machine_id.bytes().all(|it| it.is_ascii_hexdigit()) && !is_transient(paths);
+        let is_id = machine_id.bytes().all(|byte| byte.is_ascii_hexdigit()) && !is_transient(paths);
         let machine_id = if is_id { machine_id } else { String::new() };
         Self { machine_id, system_uuid: text(paths.dmi("product_uuid")), cards }
     }
@@ -58,7 +58,7 @@ impl Machine {
 pub(crate) async fn cards(paths: &Paths) -> Result<Vec<String>, NetlinkError> {
     let is_usb = |name: &str| {
         let device = paths.device(name);
-        let bus = device.and_then(|it| std::fs::read_link(it.join("device/subsystem")).ok());
+        let bus = device.and_then(|path| std::fs::read_link(path.join("device/subsystem")).ok());
         bus.is_some_and(|bus| bus.ends_with("usb"))
     };
     let cards = identity::cards(paths).await?.into_iter().filter(|card| !is_usb(&card.name));

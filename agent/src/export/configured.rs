@@ -13,7 +13,7 @@ pub(super) struct Configured<'a>(HashMap<(&'a str, bool), &'a Profile>);
 impl<'a> Configured<'a> {
     pub(super) fn new(profiles: &'a [Profile], active: &'a [Active]) -> Self {
         let profile = |active: &'a Active| {
-            let profile = profiles.iter().find(|it| it.uuid() == active.uuid)?;
+            let profile = profiles.iter().find(|profile| profile.uuid() == active.uuid)?;
             (active.kind != OVS_PORT)
                 .then_some(((&*active.device, active.kind == OVS_BRIDGE), profile))
         };

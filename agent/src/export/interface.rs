@@ -226,7 +226,7 @@ fn ovs_db(
     }
     let kept = keys(&own["ovs-db"]);
     let name = seen["name"].as_str().unwrap_or_default();
-    let others = keys(&seen["ovs-db"]).into_iter().filter(|it| !kept.contains(it));
+    let others = keys(&seen["ovs-db"]).into_iter().filter(|key| !kept.contains(key));
     left_out.push(LeftOut::new(
         others.map(|key| format!("{key} of {name}")),
         "in Open vSwitch's database, and of no profile",
@@ -266,7 +266,9 @@ fn port_settings(port: &mut Value, is_ovs: bool, configured: &Configured<'_>) {
         return;
     }
     let profile = port["name"].as_str().and_then(|name| configured.named(name));
-    let is_set = |property| profile.is_some_and(|it| is_set(&it.settings, "bridge-port", property));
+    let is_set = |property| {
+        profile.is_some_and(|profile| is_set(&profile.settings, "bridge-port", property))
+    };
     for (key, property) in [
         ("/stp-hairpin-mode", "hairpin-mode"),
         ("/stp-path-cost", "path-cost"),
@@ -319,7 +321,7 @@ fn others(name: &str, seen: &Value, own: &Value, left_out: &mut Vec<LeftOut>) {
     let list = |it: &Value| it["address"].as_array().cloned().unwrap_or_default();
     let wanted: Vec<_> = list(own).iter().map(place).collect();
     let (mut learned, mut foreign) = (Vec::new(), Vec::new());
-    for address in list(seen).iter().filter(|it| !wanted.contains(&place(it))) {
+    for address in list(seen).iter().filter(|value| !wanted.contains(&place(value))) {
         let ip = address["ip"].as_str().unwrap_or_default();
         // The kernel makes one for each interface with IPv6, and NMState drops them.
         if ip.starts_with("fe80:") {

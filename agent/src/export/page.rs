@@ -54,6 +54,6 @@ fn head(exported: &Exported, hostname: &str) -> String {
         "`dayone diff --document FILE` compares it with the node".to_owned(),
         "Left out:".to_owned(),
     ];
-    lines.extend(exported.left_out.iter().map(|it| format!("- {it}")));
+    lines.extend(exported.left_out.iter().map(|left_out| format!("- {left_out}")));
     lines.iter().map(|line| format!("# {}\n", nmgen::printable(line))).collect()
 }

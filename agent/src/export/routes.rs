@@ -42,13 +42,13 @@ fn of_profile(route: &Value, configured: &Configured<'_>) -> Option<bool> {
     let family = if destination.addr().is_ipv4() { "ipv4" } else { "ipv6" };
     profiles.into_iter().find_map(|profile| {
         let settings = &profile.settings;
-        let has_metric = settings.number(family, "route-metric").is_some_and(|it| it >= 0);
+        let has_metric = settings.number(family, "route-metric").is_some_and(|number| number >= 0);
         let gateway = settings.text(family, "gateway").filter(|_| destination.prefix_len() == 0);
         if gateway.is_some() && route["next-hop-address"].as_str() == gateway {
             return Some(has_metric);
         }
         let records = settings.get(family, "route-data").map(Property::records)?;
-        let own = records.iter().find(|it| of_record(it) == Some(destination))?;
+        let own = records.iter().find(|record| of_record(record) == Some(destination))?;
         Some(has_metric || own.contains_key("metric"))
     })
 }
@@ -96,15 +96,15 @@ pub(super) fn rules(
         .flat_map(|profile| {
             ["ipv4", "ipv6"].map(|family| {
                 let rules = profile.settings.get(family, "routing-rules");
-                (family, rules.map(|it| it.records().to_vec()).unwrap_or_default())
+                (family, rules.map(|rule| rule.records().to_vec()).unwrap_or_default())
             })
         })
         .collect();
     let is_own = |rule: &Value| {
         of_profiles.iter().filter(|(family, _)| rule["family"] == **family).any(|(_, rules)| {
-            rules.iter().any(|it| {
+            rules.iter().any(|map| {
                 let same = |key: &str, word: &str| {
-                    let own = it.get(key).and_then(Property::number);
+                    let own = map.get(key).and_then(Property::number);
                     own.is_none() || own == rule[word].as_i64()
                 };
                 same("priority", "priority") && same("table", "route-table")

@@ -216,7 +216,7 @@ mod tests {
             Value::I64(5),
             Value::U64(5),
         ];
-        assert!(numbers.iter().all(|it| it.number() == Some(5)));
+        assert!(numbers.iter().all(|number| number.number() == Some(5)));
         assert_eq!((Value::U64(u64::MAX).number(), Value::from("5").number()), (None, None));
     }
 }

@@ -89,7 +89,7 @@ impl Address {
     /// Whether it is usable, or nothing is about to make it so: without a carrier, as on a bridge without ports or with the cable
     /// out, an IPv6 address stays tentative.
     pub(crate) fn is_settled(&self, links: &[Link]) -> bool {
-        !self.tentative || links.iter().any(|it| it.name == self.on.link && !it.has_carrier)
+        !self.tentative || links.iter().any(|link| link.name == self.on.link && !link.has_carrier)
     }
 }
 

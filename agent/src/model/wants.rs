@@ -72,7 +72,7 @@ impl Wants {
     /// Other interfaces of Open vSwitch stay required.
     pub(crate) fn judge_dynamic(&mut self, before: &Before) {
         let judged: Vec<bool> =
-            self.dynamic.iter().map(|it| self.is_optional(it, before)).collect();
+            self.dynamic.iter().map(|dynamic| self.is_optional(dynamic, before)).collect();
         for (dynamic, is_optional) in self.dynamic.iter_mut().zip(judged) {
             dynamic.is_optional = is_optional;
         }
@@ -85,15 +85,17 @@ impl Wants {
 
     /// [`Self::leads`], and IPv6 beside a static IPv4 address, which routers may give though nothing awaits it.
     pub(crate) fn may_lead(&self) -> Vec<(Family, LinkRef)> {
-        self.leading(|it| !it.is_optional || (!it.v4 && self.has_ipv4(&it.link)))
+        self.leading(|dynamic| {
+            !dynamic.is_optional || (!dynamic.v4 && self.has_ipv4(&dynamic.link))
+        })
     }
 
     fn has_ipv4(&self, link: &str) -> bool {
-        self.addresses.iter().any(|it| it.link == link && it.ip.is_ipv4())
+        self.addresses.iter().any(|address| address.link == link && address.ip.is_ipv4())
     }
 
     fn leading(&self, is_one: impl Fn(&Dynamic) -> bool) -> Vec<(Family, LinkRef)> {
-        let leading = self.dynamic.iter().filter(|it| is_one(it));
+        let leading = self.dynamic.iter().filter(|dynamic| is_one(dynamic));
         let lead = |it: &Dynamic| {
             let link = LinkRef::Name(it.link.clone());
             it.takes_gateway.clone().into_iter().map(move |family| (family, link.clone()))
@@ -117,14 +119,15 @@ impl Wants {
         let had_ipv6 = dynamic.v6 && before.leased_ipv6.iter().any(|link| is_in(Some(link)));
         // Routers need not be in a network where the interface has a static IPv4 address, and were not before.
         let has_ipv4 = self.has_ipv4(&dynamic.link);
-        if has_ipv4 && !dynamic.v4 && self.gateways.iter().any(|it| it.ip.is_ipv4()) {
+        if has_ipv4 && !dynamic.v4 && self.gateways.iter().any(|gateway| gateway.ip.is_ipv4()) {
             let mut gateways = before.gateways.iter().chain(&self.gateways);
-            return !had_ipv6 && !gateways.any(|it| it.ip.is_ipv6() && is_in(it.link.as_ref()));
+            return !had_ipv6
+                && !gateways.any(|gateway| gateway.ip.is_ipv6() && is_in(gateway.link.as_ref()));
         }
-        let carried = before.gateways.iter().any(|it| is_in(it.link.as_ref()))
+        let carried = before.gateways.iter().any(|gateway| is_in(gateway.link.as_ref()))
             || before.leased.iter().any(|link| is_in(Some(link)))
             || had_ipv6;
-        let named = self.gateways.iter().any(|it| is_in(it.link.as_ref()));
+        let named = self.gateways.iter().any(|gateway| is_in(gateway.link.as_ref()));
         let leads_elsewhere = !self.gateways.is_empty() || !before.gateways.is_empty();
         !carried
             && !named

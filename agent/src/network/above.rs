@@ -33,7 +33,8 @@ async fn activate_lost(
         return Ok(());
     }
     let now = net.bus.active().await?;
-    let down: Vec<&Active> = others.into_iter().filter(|it| !is_on(&now, &it.device)).collect();
+    let down: Vec<&Active> =
+        others.into_iter().filter(|other| !is_on(&now, &other.device)).collect();
     if down.is_empty() {
         return Ok(());
     }
@@ -52,7 +53,7 @@ async fn activate_lost(
 }
 
 fn is_on(active: &[Active], device: &str) -> bool {
-    active.iter().any(|it| it.device == device)
+    active.iter().any(|active| active.device == device)
 }
 
 /// The links of the change, whether the document declares them or names them as ports.
@@ -101,13 +102,14 @@ impl Links<'_> {
     /// The link below; none for a port whose controller is down, which an activation would bring up.
     fn parent(&self, of: &Active) -> Option<String> {
         let profile = self.profiles.iter().find(|profile| profile.uuid() == of.uuid)?;
-        let is_up = |name: &str| self.now.iter().any(|it| it.device == name || it.uuid == name);
+        let is_up =
+            |name: &str| self.now.iter().any(|active| active.device == name || active.uuid == name);
         if !profile.controller().is_none_or(is_up) {
             return None;
         }
         let parent = profile.parent()?;
         // NetworkManager takes a profile's uuid for the name of its link.
-        let by_uuid = self.before.active.iter().find(|it| it.uuid == parent);
+        let by_uuid = self.before.active.iter().find(|active| active.uuid == parent);
         Some(by_uuid.map_or(parent, |it| &it.device).to_owned())
     }
 }
@@ -173,7 +175,7 @@ mod tests {
             ..Wants::default()
         };
         let others = others_that_were_up(&before, &wants);
-        let devices: Vec<&str> = others.iter().map(|it| it.device.as_str()).collect();
+        let devices: Vec<&str> = others.iter().map(|other| other.device.as_str()).collect();
         let expected =
             ["bond0.5.6", "bond0.5", "bond0.7", "bond0.8", "bond0.10", "eno8", "bond1.5"];
         assert_eq!(devices, expected);

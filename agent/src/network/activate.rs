@@ -71,8 +71,10 @@ pub(super) async fn ask_again(
     }
     let now = net.bus.active().await?;
     let is_replaced = |profile: &&Active| {
-        now.iter().any(|it| {
-            it.device == profile.device && it.kind == profile.kind && it.uuid != profile.uuid
+        now.iter().any(|active| {
+            active.device == profile.device
+                && active.kind == profile.kind
+                && active.uuid != profile.uuid
         })
     };
     for profile in unanswered.into_iter().filter(|profile| !is_replaced(profile)) {
@@ -127,7 +129,9 @@ async fn deleted_bridges(
     profiles: &[Active],
 ) -> Result<Vec<String>, NetworkError> {
     let active = net.bus.activated().await?;
-    let bridges = profiles.iter().filter(|it| it.kind == "ovs-bridge" && active.contains(&it.uuid));
+    let bridges = profiles
+        .iter()
+        .filter(|profile| profile.kind == "ovs-bridge" && active.contains(&profile.uuid));
     let mut bridges: Vec<String> = bridges.map(|profile| profile.device.clone()).collect();
     if !bridges.is_empty() {
         let there = Ovsdb::connect(&net.paths.ovsdb_socket()).await?.bridges().await?;
@@ -226,7 +230,7 @@ mod tests {
     /// br-ex on a bond of two cards, and a card of another network.
     #[test]
     fn a_card_below_the_route_whose_profile_is_down_is_lost_unless_its_cable_is_out() {
-        let uuids = |names: &[&str]| names.iter().map(|it| format!("of {it}")).collect();
+        let uuids = |names: &[&str]| names.iter().map(|name| format!("of {name}")).collect();
         let profiles = ["br-ex", "eno1", "eno2", "eno3"].map(active);
         let named = [LinkRef::Name("eno1".to_owned()), LinkRef::Name("eno2".to_owned())];
         let gone = Mac::parse("52:54:00:00:00:09").map(LinkRef::Mac);
@@ -274,7 +278,7 @@ mod tests {
             (vec![link("eno1", &first), link("eno2", &second)], &[]),
         ] {
             let names = format!("{links:?}");
-            let there: Vec<String> = profiles.iter().map(|it| it.uuid.clone()).collect();
+            let there: Vec<String> = profiles.iter().map(|profile| profile.uuid.clone()).collect();
             let seen = Seen { up: there.clone(), there, routes: vec!["br-ex".to_owned()], links };
             assert_eq!(seen.lost(&profiles, &cards), lost, "{names}");
         }

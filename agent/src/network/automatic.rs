@@ -48,7 +48,7 @@ pub(super) async fn apply(
     }
     let known = net.bus.profiles().await?;
     if let Some(own) = &plan.own
-        && let Some(profile) = known.iter().find(|it| it.uuid == own.uuid)
+        && let Some(profile) = known.iter().find(|profile_ref| profile_ref.uuid == own.uuid)
     {
         let mut settings = to_dbus(&own.settings)?;
         if let Some(secrets) = &own.secrets {
@@ -91,7 +91,7 @@ async fn make(
     if let Some(secrets) = &profile.secrets {
         net.bus.add_secrets(&mut settings, &secrets.of, &secrets.section).await?;
     }
-    match known.iter().find(|it| it.uuid == profile.uuid) {
+    match known.iter().find(|profile_ref| profile_ref.uuid == profile.uuid) {
         Some(earlier) => net.bus.update_in_memory(earlier, &settings).await,
         None => net.bus.add_in_memory(&settings).await,
     }

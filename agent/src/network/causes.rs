@@ -161,7 +161,7 @@ fn without_card(evidence: &Evidence) -> Option<Cause> {
     let profiles: Vec<&Profile> = evidence.profiles.iter().filter(lacks_card).collect();
     let first = profiles.first()?;
     let is_named = |link: &Link| {
-        evidence.profiles.iter().any(|it| it.interface_name() == Some(link.name.as_str()))
+        evidence.profiles.iter().any(|profile| profile.interface_name() == Some(link.name.as_str()))
     };
     let is_free = |link: &&Link| link.physical && !is_named(link);
     let cards: Vec<&Link> = evidence.links.iter().filter(is_free).collect();
@@ -198,9 +198,9 @@ fn with_mac(link: &Link) -> String {
 fn of_card(card: &CardState, profiles: &[Profile]) -> Option<Cause> {
     let name = &card.name;
     // Somebody else has the cards that no profile names.
-    let is_wanted = profiles
-        .iter()
-        .any(|it| it.interface_name() == Some(name.as_str()) && it.connects_by_itself());
+    let is_wanted = profiles.iter().any(|profile| {
+        profile.interface_name() == Some(name.as_str()) && profile.connects_by_itself()
+    });
     match (&card.failure, card.is_unmanaged && is_wanted) {
         (Some(why), _) => Some(Cause::new(
             format!("NetworkManager cannot activate {name}: {why}"),
@@ -220,8 +220,10 @@ fn of_card(card: &CardState, profiles: &[Profile]) -> Option<Cause> {
 
 /// The files that NetworkManager finds, and ignores for their mode or their owner.
 fn ignored_files(directories: &[PathBuf]) -> Vec<IgnoredFile> {
-    let entries =
-        directories.iter().take(2).flat_map(|it| fs::read_dir(it).into_iter().flatten().flatten());
+    let entries = directories
+        .iter()
+        .take(2)
+        .flat_map(|directory| fs::read_dir(directory).into_iter().flatten().flatten());
     let files = entries.map(|entry| entry.path()).filter(|path| is_profile(path));
     let ignored = files.filter_map(|path| {
         let metadata = fs::metadata(&path).ok()?;
@@ -235,7 +237,7 @@ fn ignored_files(directories: &[PathBuf]) -> Vec<IgnoredFile> {
 }
 
 fn is_profile(path: &Path) -> bool {
-    path.extension().is_some_and(|it| it == "nmconnection")
+    path.extension().is_some_and(|extension| extension == "nmconnection")
 }
 
 /// The static IPv4 addresses of the profiles that connect by themselves, each to be asked for on its interface.
@@ -250,7 +252,9 @@ pub(crate) fn addresses(profiles: &[Profile]) -> Vec<Planned> {
         for record in data.records() {
             let ip = record.get("address").and_then(|it| it.text()).and_then(|it| it.parse().ok());
             let prefix = record.get("prefix").and_then(|it| it.number());
-            if let (Some(ip), Some(prefix)) = (ip, prefix.and_then(|it| u8::try_from(it).ok())) {
+            if let (Some(ip), Some(prefix)) =
+                (ip, prefix.and_then(|prefix| u8::try_from(prefix).ok()))
+            {
                 let on = OnLink { link: link.clone(), ip, prefix };
                 found.push(Planned { on, links: vec![link.clone()] });
             }

@@ -26,12 +26,13 @@ impl Connected {
     async fn look(netlink: &Netlink) -> Result<Self, NetlinkError> {
         let links = netlink.links().await?;
         let addresses = netlink.addresses_of(&links).await?.into_iter();
-        let usable = addresses.filter(|it| it.is_global() && !it.tentative && !it.duplicate);
+        let usable = addresses
+            .filter(|address| address.is_global() && !address.tentative && !address.duplicate);
         let routes = netlink.default_routes_of(&links).await?.into_iter();
         Ok(Self {
             addresses: usable.map(|it| (it.on.link, it.on.ip)).collect(),
-            cards: links.into_iter().filter(is_card).map(|it| it.name).collect(),
-            routes: routes.map(|it| (it.link, it.gateway)).collect(),
+            cards: links.into_iter().filter(is_card).map(|link| link.name).collect(),
+            routes: routes.map(|route| (route.link, route.gateway)).collect(),
         })
     }
 

@@ -23,7 +23,7 @@ pub(super) async fn find(
             true => net.bus.own_addresses(link).await?,
             false => Vec::new(),
         };
-        let on_link = fixed.iter().filter(|it| it.address.on.link == *link);
+        let on_link = fixed.iter().filter(|kept_address| kept_address.address.on.link == *link);
         let foreign = on_link.filter(|it| !own.contains(&it.address.on.ip));
         found.extend(foreign.map(|it| (*it).clone()));
     }

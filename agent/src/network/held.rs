@@ -41,7 +41,10 @@ pub(super) async fn released(
         let mut changes = Changes::of_manager(&net.bus).await?;
         let gone = wait_for(&mut changes, async || {
             let all = net.bus.held_devices().await?;
-            Ok(all.iter().all(|it| it.checkpoint != held.checkpoint).then_some(()))
+            Ok(all
+                .iter()
+                .all(|held_devices| held_devices.checkpoint != held.checkpoint)
+                .then_some(()))
         });
         // One that was renewed meanwhile has another end.
         if let Ok(gone) = timeout(left, gone).await {
@@ -64,7 +67,7 @@ mod tests {
     fn a_checkpoint_holds_its_devices_alone() {
         let held = |devices: &[&str]| HeldDevices {
             checkpoint: Checkpoint("/1".to_owned()),
-            devices: devices.iter().map(|&it| it.to_owned()).collect(),
+            devices: devices.iter().map(|&device| device.to_owned()).collect(),
             deadline: Deadline { created: Duration::ZERO, seconds: 0 },
         };
         let links = ["eno1".to_owned()];

@@ -85,7 +85,7 @@ pub(super) async fn release(
     let mut before: Vec<Waiting> = Vec::new();
     loop {
         let now = net.bus.waiting_for_ports_that_are_up(expected).await?;
-        let hung: Vec<&Waiting> = now.iter().filter(|it| before.contains(it)).collect();
+        let hung: Vec<&Waiting> = now.iter().filter(|waiting| before.contains(waiting)).collect();
         for it in &hung {
             let device = &it.active.device;
             tracing::warn!(

@@ -146,7 +146,7 @@ struct Progress<'b> {
 async fn progress<'b>(net: &Clients<'_>, before: &'b Before) -> Result<Progress<'b>, NetworkError> {
     let (active, activated) = net.bus.active_and_activated().await?;
     let is_inactive = |wanted: &&Active| !active.iter().any(|a| a.uuid == wanted.uuid);
-    let mut were_up = active.iter().filter(|it| before.activated.contains(&it.uuid));
+    let mut were_up = active.iter().filter(|active| before.activated.contains(&active.uuid));
     Ok(Progress {
         inactive: before.active.iter().filter(is_inactive).collect(),
         is_under_way: were_up.any(|it| !activated.contains(&it.uuid)),
@@ -284,9 +284,13 @@ async fn set_leads(
 /// The lost preferred default routes that are still there, with metrics by which they lead: their own, if that is enough.
 fn leading(before: &Before, routes: &[Route]) -> Vec<Lead> {
     let of = |lead: &Lead| {
-        let mut others = routes.iter().filter(|it| it.family == lead.family);
-        let is_there = others.clone().any(|it| it.link == lead.link);
-        let lowest = others.by_ref().filter(|it| it.link != lead.link).map(|it| it.metric).min()?;
+        let mut others = routes.iter().filter(|route| route.family == lead.family);
+        let is_there = others.clone().any(|other| other.link == lead.link);
+        let lowest = others
+            .by_ref()
+            .filter(|other| other.link != lead.link)
+            .map(|other| other.metric)
+            .min()?;
         let metric = lead.metric.min(lowest.checked_sub(1)?);
         (is_there && metric > 0).then(|| Lead { metric, ..lead.clone() })
     };
@@ -311,7 +315,7 @@ async fn set_macs(net: &Clients<'_>, other: &[(Link, Mac)]) {
 fn other_macs(before: &Before, links: &[Link], tried: &[String]) -> Vec<(Link, Mac)> {
     let other = |link: &Link| {
         let mac = before.macs.get(&link.name)?;
-        let is_other = link.is_made() && link.mac.as_ref().is_some_and(|it| it != mac);
+        let is_other = link.is_made() && link.mac.as_ref().is_some_and(|address| address != mac);
         (is_other && !tried.contains(&link.name)).then(|| (link.clone(), mac.clone()))
     };
     links.iter().filter_map(other).collect()
@@ -321,7 +325,7 @@ fn other_macs(before: &Before, links: &[Link], tried: &[String]) -> Vec<(Link, M
 fn other_mtus<'l>(before: &Before, links: &'l [Link]) -> Vec<(&'l Link, u32)> {
     let other = |link: &'l Link| {
         let mtu = *before.mtus.get(&link.name)?;
-        link.mtu.is_some_and(|it| it != mtu).then_some((link, mtu))
+        link.mtu.is_some_and(|number| number != mtu).then_some((link, mtu))
     };
     links.iter().filter_map(other).collect()
 }
@@ -335,10 +339,11 @@ async fn lost(net: &Clients<'_>, before: &Before) -> Result<Vec<Lost>, NetworkEr
         .addresses
         .iter()
         .filter(|b| !addresses.iter().any(|a| a.on == **b && a.is_settled(&links)))
-        .map(|it| Lost { link: Some(it.link.clone()), what: it.to_string() });
+        .map(|address| Lost { link: Some(address.link.clone()), what: address.to_string() });
     // A DHCP server names the gateway that it has now.
     let is_leased = |gateway: &Gateway| {
-        gateway.ip.is_ipv4() && gateway.link.as_ref().is_some_and(|it| before.leased.contains(it))
+        gateway.ip.is_ipv4()
+            && gateway.link.as_ref().is_some_and(|link| before.leased.contains(link))
     };
     let leads_out = |gateway: &Gateway| {
         let is_its =
@@ -351,8 +356,10 @@ async fn lost(net: &Clients<'_>, before: &Before) -> Result<Vec<Lost>, NetworkEr
         false => routes.iter().any(|route| gateway.is_of(route)),
     };
     let gateways = before.gateways.iter().filter(|gateway| !is_back(gateway));
-    let gateways = gateways
-        .map(|it| Lost { link: it.link.clone(), what: format!("the default route by {}", it.ip) });
+    let gateways = gateways.map(|gateway| Lost {
+        link: gateway.link.clone(),
+        what: format!("the default route by {}", gateway.ip),
+    });
     let has_lease = |link: &String| {
         addresses
             .iter()
@@ -379,7 +386,7 @@ fn lost_profiles(before: &Before, progress: Option<&Progress<'_>>) -> Vec<Lost> 
     let Some(Progress { inactive, .. }) = progress else {
         return vec![Lost { link: None, what: "NetworkManager's active profiles".to_owned() }];
     };
-    let were_up = inactive.iter().filter(|it| before.activated.contains(&it.uuid));
+    let were_up = inactive.iter().filter(|active| before.activated.contains(&active.uuid));
     were_up
         .map(|it| Lost {
             link: Some(it.device.clone()),
@@ -391,7 +398,7 @@ fn lost_profiles(before: &Before, progress: Option<&Progress<'_>>) -> Vec<Lost> 
 /// The parts that were lost with a card, and the rest.
 fn of_gone_cards(before: &Before, links: &[Link], lost: Vec<Lost>) -> (Vec<Lost>, Vec<Lost>) {
     let is_gone = |name: &str| {
-        before.active.iter().any(|it| it.device == name && it.is_of_card())
+        before.active.iter().any(|active| active.device == name && active.is_of_card())
             && !links.iter().any(|link| link.name == name)
     };
     lost.into_iter().partition(|it| it.link.as_deref().is_some_and(is_gone))

@@ -60,8 +60,8 @@ async fn held(
 
 fn is_held(link: &Link, before: &Before, bridges: &[Bridge]) -> bool {
     link.controller.as_deref() == Some(datapath::LINK)
-        && before.active.iter().any(|it| it.device == link.name)
-        && !bridges.iter().any(|it| has(it, link))
+        && before.active.iter().any(|active| active.device == link.name)
+        && !bridges.iter().any(|bridge| has(bridge, link))
 }
 
 /// Removes tap devices of these OVS interfaces that Open vSwitch does not have; true if there were
@@ -83,7 +83,7 @@ pub(super) async fn remove<N: AsRef<str>>(
         }
     };
     let mut is_done = false;
-    for link in links.iter().filter(|link| !bridges.iter().any(|it| has(it, link))) {
+    for link in links.iter().filter(|link| !bridges.iter().any(|bridge| has(bridge, link))) {
         tracing::warn!("Open vSwitch has left the link {} behind; removing it", link.name);
         match net.netlink.remove(link).await {
             Ok(()) => is_done = true,
@@ -97,7 +97,7 @@ pub(super) async fn remove<N: AsRef<str>>(
 fn is_suspect<N: AsRef<str>>(link: &Link, interfaces: &[N]) -> bool {
     link.kind.as_deref() == Some("tun")
         && !link.has_carrier
-        && interfaces.iter().any(|it| it.as_ref() == link.name)
+        && interfaces.iter().any(|interface| interface.as_ref() == link.name)
 }
 
 fn has(bridge: &Bridge, link: &Link) -> bool {

@@ -130,10 +130,12 @@ async fn is_under_way(net: &Clients<'_>, wants: &Wants) -> Result<bool, NetworkE
     let is_meant = |name: &String| wants.links.contains(name) || wants.bridge_ports.contains(name);
     let addresses = net.netlink.addresses().await?;
     let links = net.netlink.links().await?;
-    if addresses.iter().any(|it| it.tentative && !it.duplicate && is_meant(&it.on.link))
-        || links
-            .iter()
-            .any(|it| it.physical && it.is_set_up && !it.has_carrier && is_meant(&it.name))
+    if addresses
+        .iter()
+        .any(|address| address.tentative && !address.duplicate && is_meant(&address.on.link))
+        || links.iter().any(|link| {
+            link.physical && link.is_set_up && !link.has_carrier && is_meant(&link.name)
+        })
     {
         return Ok(true);
     }
@@ -181,7 +183,7 @@ async fn look(
     {
         return Err(NetworkError::Duplicate { address: address.on.clone() });
     }
-    let links = match addresses.iter().any(|it| it.tentative) {
+    let links = match addresses.iter().any(|address| address.tentative) {
         true => net.netlink.links().await?,
         false => Vec::new(),
     };
@@ -243,7 +245,7 @@ fn missing(wants: &Wants, addresses: &[Address], links: &[Link]) -> Vec<String> 
     let is_there = |it: &Address, wanted: &OnLink| {
         it.on.ip == wanted.ip && it.on.prefix == wanted.prefix && it.is_settled(links)
     };
-    let lacks = |wanted: &&OnLink| !addresses.iter().any(|it| is_there(it, wanted));
+    let lacks = |wanted: &&OnLink| !addresses.iter().any(|address| is_there(address, wanted));
     wants.addresses.iter().filter(lacks).map(ToString::to_string).collect()
 }
 

@@ -38,7 +38,9 @@ impl GatewayQuestion {
             return Ok(named(&self.named, &routes, netlink).await?);
         }
         let mut answers = Vec::new();
-        for family in Family::ALL.into_iter().filter(|it| self.family.is_none_or(|of| of == *it)) {
+        for family in
+            Family::ALL.into_iter().filter(|family| self.family.is_none_or(|of| of == *family))
+        {
             let own: Vec<&Route> = routes.iter().filter(|route| route.family == family).collect();
             if !own.is_empty() {
                 answers.push(in_use(&own, netlink).await?);

@@ -34,7 +34,7 @@ pub(crate) async fn look(
         let start = Instant::now();
         let mut found = match wire {
             Wire::Bond => facts.bonds.iter().map(bond::judge).collect(),
-            Wire::Lacp => facts.bonds.iter().filter(|it| it.is_lacp).map(lacp::judge).collect(),
+            Wire::Lacp => facts.bonds.iter().filter(|bond| bond.is_lacp).map(lacp::judge).collect(),
             Wire::Vlan => vlan::look(facts, &asked.peers, netlink).await,
             Wire::Mtu => mtu::look(facts, &asked.peers).await,
             Wire::Duplicate => duplicate::look(facts).await,

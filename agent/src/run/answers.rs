@@ -69,7 +69,7 @@ fn mended(first: &[Finding], now: &[Finding]) -> Vec<Finding> {
         let is_same = |of: &&Finding| (of.probe, &of.target) == (it.probe, &it.target);
         first.iter().filter(is_same).any(|of| of.result == Verdict::Failed)
     };
-    now.iter().filter(|it| it.result == Verdict::Ok).filter(has_failed).cloned().collect()
+    now.iter().filter(|finding| finding.result == Verdict::Ok).filter(has_failed).cloned().collect()
 }
 
 /// The static addresses of this node's document.
@@ -77,7 +77,7 @@ async fn of_document(paths: &Paths) -> Vec<Planned> {
     let in_force = Record::load(paths).document_in_force(paths);
     let chosen = document::choose(paths, in_force.as_ref(), Duration::ZERO, || {}).await;
     let document = chosen.ok().and_then(|it| it.document);
-    let parsed = document.and_then(|it| Parsed::new(&it.text).ok());
+    let parsed = document.and_then(|document| Parsed::new(&document.text).ok());
     parsed.map(|it| it.first_wants().planned()).unwrap_or_default()
 }
 
@@ -85,7 +85,9 @@ async fn of_document(paths: &Paths) -> Vec<Planned> {
 /// the attempt that follows finds what is missing.
 async fn activate(bus: &Bus, profiles: &[Profile], ip: &str) {
     let has_it = |profile: &&Profile| {
-        addresses(std::slice::from_ref(*profile)).iter().any(|it| it.on.ip.to_string() == ip)
+        addresses(std::slice::from_ref(*profile))
+            .iter()
+            .any(|address| address.on.ip.to_string() == ip)
     };
     for profile in profiles.iter().filter(has_it) {
         let (uuid, kind) = (profile.uuid().to_owned(), profile.kind().to_owned());

@@ -72,7 +72,7 @@ async fn attempt_of(
     let earlier = match (kind, caller) {
         (AttemptKind::Document, Caller::Person) => {
             let earlier = StatusFile::load(run.paths).ok().flatten();
-            earlier.filter(|it| !matches!(it.outcome, Outcome::Open(_)))
+            earlier.filter(|status| !matches!(status.outcome, Outcome::Open(_)))
         }
         (AttemptKind::Document | AttemptKind::Bridge, _) => None,
     };

@@ -168,7 +168,9 @@ async fn transact(
     }
     let most = run.settings.max_attempts;
     let given_up = record.given_up(run.paths, &document.digest, most);
-    if let Some(it) = given_up.filter(|it| extent != Extent::Grown || it.are_cut_off(most)) {
+    if let Some(it) =
+        given_up.filter(|failures| extent != Extent::Grown || failures.are_cut_off(most))
+    {
         return Err(Error::GivenUp { count: it.count, last: it.last_error.clone() });
     }
     let network = run.connect().await?;

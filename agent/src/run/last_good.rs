@@ -163,7 +163,8 @@ pub(crate) async fn put_back(run: &Run<'_>) -> Result<(), Error> {
 /// disconnect the node.
 pub(crate) fn removed(paths: &Paths, record: &Record) -> Option<PathBuf> {
     let is_applied = paths.applied().exists();
-    let committed = record.committed.as_ref().filter(|it| is_applied || has_profiles(paths, it));
+    let committed =
+        record.committed.as_ref().filter(|committed| is_applied || has_profiles(paths, committed));
     let source = committed.map(|committed| committed.source.clone());
     source.or_else(|| is_applied.then(|| paths.applied()))
 }
@@ -172,7 +173,8 @@ pub(crate) fn removed(paths: &Paths, record: &Record) -> Option<PathBuf> {
 /// the deployment before the document has profiles with the same uuids. A record without any counts as this deployment's, and so
 /// do profiles that cannot be read.
 fn has_profiles(paths: &Paths, committed: &Committed) -> bool {
-    let recorded = committed.uplinks.as_ref().map(|it| it.profiles.as_slice()).unwrap_or_default();
+    let recorded =
+        committed.uplinks.as_ref().map(|uplink| uplink.profiles.as_slice()).unwrap_or_default();
     let texts = match profiles(&paths.profiles()) {
         Ok(texts) => texts,
         Err(error) => {
@@ -294,7 +296,7 @@ mod tests {
             let document = Document::read(file)?;
             commit::adopt(&paths, &document, B, Uplinks::default(), &[])?;
             let mut record = Record::load(&paths);
-            assert_eq!(record.document().map(|it| it.text).as_deref(), Some(text));
+            assert_eq!(record.document().map(|document| document.text).as_deref(), Some(text));
             let committed = record.committed.as_mut().ok_or("no commit")?;
             committed.resolved = committed.resolved.take().filter(|_| is_resolved);
             assert_eq!(last_good_state(&record)?.is_some(), expected, "{text} {is_resolved}");

@@ -49,7 +49,7 @@ async fn record(paths: &Paths, stop: &watch::Receiver<bool>) -> Result<Option<St
     // A trial may have given the family, and have ended meanwhile.
     let late = uplinks.with_late_families(&netlink, &wants, Duration::ZERO).await?;
     let Some(late) = late else { return Ok(None) };
-    let new = late.families.iter().filter(|it| !uplinks.families.contains(it));
+    let new = late.families.iter().filter(|family| !uplinks.families.contains(family));
     let families: Vec<String> = new.map(ToString::to_string).collect();
     Record::update(paths, |record| record.set_uplinks(late))?;
     lock.unsign();

@@ -71,8 +71,8 @@ async fn is_here(run: &Run<'_>, recorded: &Machine) -> Result<bool, NetworkError
     }
 }
 
-/// Whether the state knows the document that is this node's by its name. A machine whose board and cards were replaced has both. A clone
-/// of its disk has another name, or another document under it. `cluster.yml` may be the same on both.
+/// Returns whether the state knows the document that is this node's by its name. A machine whose board and cards were replaced has
+/// both. A clone of its disk has another name, or another document under it. `cluster.yml` may be the same on both.
 async fn knows_the_document(paths: &Paths) -> bool {
     let chosen = match document::choose(paths, None, Duration::ZERO, || ()).await {
         Ok(chosen) => chosen,

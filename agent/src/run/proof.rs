@@ -149,7 +149,7 @@ async fn wait(
     if !waited.map_err(Lack::Network)? {
         let answered = async {
             let answers = probe::run(&asked, bound, run.paths, netlink).await;
-            if !answers.iter().all(|it| it.ok) {
+            if !answers.iter().all(|answer| answer.ok) {
                 std::future::pending::<()>().await;
             }
         };

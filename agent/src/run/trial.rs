@@ -40,8 +40,9 @@ async fn carry_out(paths: &Paths, run: &mut Result<Run<'_>, Error>) -> Result<()
     let done = match run {
         Ok(run) => {
             let account = file.clone();
-            run.progress =
-                Progress::new(move |phase, _| account.update(|it| it.phase = Some(phase)));
+            run.progress = Progress::new(move |phase, _| {
+                account.update(|account| account.phase = Some(phase));
+            });
             if state == State::Asked {
                 Box::pin(apply(run, &file)).await
             } else {
@@ -63,7 +64,7 @@ fn asked(paths: &Paths) -> Result<Trial, Error> {
 async fn apply(run: &Run<'_>, file: &TrialFile) -> Result<(), Error> {
     // A confirmed trial goes back first: each one begins from the network before it.
     let record = recover::online(run).await?;
-    file.update(|it| it.state = State::Applying);
+    file.update(|file| file.state = State::Applying);
     let path = file.get().document;
     let document = Document { path, ..Document::read(run.paths.trial_document())? };
     let parsed = check::check(&document)?;
@@ -95,9 +96,9 @@ fn end(paths: &Paths, file: &TrialFile, done: &Result<(), Error>) {
     let error = done.as_ref().err();
     let reason = error.map(reason);
     let TrialEnd { state, id, history, tone, text } = end_of(error);
-    file.update(|it| {
-        it.state = state;
-        it.reason.clone_from(&reason);
+    file.update(|file| {
+        file.state = state;
+        file.reason.clone_from(&reason);
     });
     if let Err(error) = durable::remove(&paths.trial_document()) {
         tracing::warn!("{}", chain(&error));

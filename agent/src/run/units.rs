@@ -30,7 +30,8 @@ pub(crate) fn is_enabled(paths: &Paths, unit: &str) -> bool {
 fn is_linked(directory: &Path, unit: &str) -> io::Result<bool> {
     for entry in fs::read_dir(directory)? {
         let path = entry?.path();
-        let is_wants = path.to_str().is_some_and(|it| WANTED.iter().any(|end| it.ends_with(end)));
+        let is_wants =
+            path.to_str().is_some_and(|text| WANTED.iter().any(|end| text.ends_with(end)));
         if is_wants && path.join(unit).symlink_metadata().is_ok() {
             return Ok(true);
         }
@@ -63,7 +64,8 @@ pub(crate) fn is_installed(paths: &Paths, unit: &str) -> bool {
 }
 
 pub(crate) fn is_masked(paths: &Paths, unit: &str) -> bool {
-    let is_null = |link: &PathBuf| link.read_link().is_ok_and(|it| it == Path::new("/dev/null"));
+    let is_null =
+        |link: &PathBuf| link.read_link().is_ok_and(|target| target == Path::new("/dev/null"));
     paths.masks(unit).iter().any(is_null)
 }
 

@@ -128,7 +128,9 @@ fn gather<'t>(tables: &[Spanned<DeString<'t>>], table: DeTable<'t>, found: &mut 
             DeValue::Table(inner) => {
                 gather(&[tables, &[key]].concat(), inner, found);
             }
-            DeValue::Array(elements) if elements.iter().all(|it| it.get_ref().is_table()) => {
+            DeValue::Array(elements)
+                if elements.iter().all(|element| element.get_ref().is_table()) =>
+            {
                 elements.into_iter().for_each(|element| setting(element, true));
             }
             value => setting(Spanned::new(span, value), false),
@@ -243,7 +245,8 @@ mod tests {
         let names: Vec<&str> =
             usable.settings.probe.target.iter().map(|it| it.name.as_str()).collect();
         assert_eq!(names, ["b"]);
-        let lines: Vec<&str> = usable.faults.iter().filter_map(|it| it.split(':').nth(1)).collect();
+        let lines: Vec<&str> =
+            usable.faults.iter().filter_map(|fault| fault.split(':').nth(1)).collect();
         assert_eq!(lines, ["1", "7"], "{:?}", usable.faults);
     }
 

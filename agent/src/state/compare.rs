@@ -22,8 +22,10 @@ use super::names;
 /// state with them, and they are lacking as a whole.
 fn take_absent_cards(desired: &mut NetworkState, current: &NetworkState) -> Vec<Interface> {
     let is_there = |card: &Interface| {
-        let found =
-            current.interfaces.iter().find(|it| it.name() == card.name() && !it.is_ignore());
+        let found = current
+            .interfaces
+            .iter()
+            .find(|interface| interface.name() == card.name() && !interface.is_ignore());
         found.is_some()
     };
     let is_absent = |it: &&Interface| {

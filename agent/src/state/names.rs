@@ -52,7 +52,7 @@ pub(super) fn identity(iface: &Interface) -> Option<LinkRef> {
     let is_by = |identifier| base.identifier == Some(identifier);
     let mac = base.mac_address.as_deref().filter(|_| is_by(InterfaceIdentifier::MacAddress));
     let place = base.pci_address.filter(|_| is_by(InterfaceIdentifier::PciAddress));
-    let place = place.map(|it| LinkRef::Pci(it.to_string()));
+    let place = place.map(|place| LinkRef::Pci(place.to_string()));
     mac.and_then(Mac::parse).map(LinkRef::Mac).or(place)
 }
 
@@ -129,7 +129,7 @@ pub(super) fn in_resolved(resolved: &NetworkState, wanted: &LinkRef) -> Option<S
 /// The kernel name of the card at this PCI address.
 fn at_pci(state: &NetworkState, address: &str) -> Option<String> {
     let is_it = |iface: &&Interface| {
-        iface.base_iface().pci_address.is_some_and(|it| it.to_string() == address)
+        iface.base_iface().pci_address.is_some_and(|pci_address| pci_address.to_string() == address)
     };
     state.interfaces.iter().find(is_it).map(|iface| iface.name().to_owned())
 }
@@ -149,8 +149,9 @@ fn kernel_name(
 /// The name of the NIC with this MAC address in a current state: by permanent address, else by
 /// current one.
 fn card(current: &NetworkState, mac: &Mac) -> Option<String> {
-    let is_same =
-        |have: &Option<String>| have.as_deref().and_then(Mac::parse).is_some_and(|it| it == *mac);
+    let is_same = |have: &Option<String>| {
+        have.as_deref().and_then(Mac::parse).is_some_and(|address| address == *mac)
+    };
     let cards = || current.interfaces.iter().filter(|i| matches!(i, Interface::Ethernet(_)));
     cards()
         .find(|i| is_same(&i.base_iface().permanent_mac_address))
@@ -161,7 +162,7 @@ fn card(current: &NetworkState, mac: &Mac) -> Option<String> {
 /// Every name by which the document may refer to the interface, alternative ones included, which the apply gives it.
 pub(super) fn declared(iface: &Interface) -> impl Iterator<Item = &str> {
     let others = iface.base_iface().alt_names.iter().flatten();
-    of(iface).chain(others.map(|it| it.name.as_str()))
+    of(iface).chain(others.map(|other| other.name.as_str()))
 }
 
 /// Every name by which the document may call the interface: its own, and its profile's.

@@ -111,14 +111,14 @@ pub(super) fn former_settings(
     let is_purge = desired
         .ovsdb
         .as_ref()
-        .is_some_and(|it| it.external_ids.is_none() && it.other_config.is_none());
+        .is_some_and(|ovsdb| ovsdb.external_ids.is_none() && ovsdb.other_config.is_none());
     if is_purge {
         return Vec::new();
     }
     let is_kept = |map: OvsMap, key: &String| {
-        let own = desired.ovsdb.as_ref().and_then(|it| match map {
-            OvsMap::ExternalIds => it.external_ids.as_ref(),
-            OvsMap::OtherConfig => it.other_config.as_ref(),
+        let own = desired.ovsdb.as_ref().and_then(|ovsdb| match map {
+            OvsMap::ExternalIds => ovsdb.external_ids.as_ref(),
+            OvsMap::OtherConfig => ovsdb.other_config.as_ref(),
         });
         own.is_some_and(|own| own.is_empty() || own.contains_key(key))
     };
@@ -129,7 +129,7 @@ pub(super) fn former_settings(
         .flat_map(|(map, keys)| keys.iter().flatten().map(move |(key, value)| (map, key, value)));
     let goes = |(map, key, value): &(OvsMap, &String, &Option<String>)| {
         let is_it = |it: &&OvsSetting| it.map == *map && it.key == **key;
-        let now = settings.iter().find(is_it).and_then(|it| it.value.as_ref());
+        let now = settings.iter().find(is_it).and_then(|setting| setting.value.as_ref());
         now.is_some() && value.as_ref() == now && !is_kept(*map, key)
     };
     former.filter(goes).map(|(map, key, _)| (map, key.clone())).collect()

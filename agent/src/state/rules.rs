@@ -25,7 +25,7 @@ pub(super) fn store_always(desired: &mut NetworkState, current: Option<&NetworkS
     let again = stated.or_else(|| {
         let current = current?.rules.config.as_ref()?;
         added(desired).find_map(|rule| {
-            let kept = current.iter().find(|it| has_priority(it) && is_like(rule, it))?;
+            let kept = current.iter().find(|entry| has_priority(entry) && is_like(rule, entry))?;
             let mut again = rule.clone();
             again.priority = kept.priority;
             Some(again)
@@ -41,7 +41,7 @@ fn added(desired: &NetworkState) -> impl Iterator<Item = &RouteRuleEntry> {
 }
 
 fn has_priority(rule: &RouteRuleEntry) -> bool {
-    rule.priority.is_some_and(|it| it != RouteRuleEntry::USE_DEFAULT_PRIORITY)
+    rule.priority.is_some_and(|priority| priority != RouteRuleEntry::USE_DEFAULT_PRIORITY)
 }
 
 /// Whether nmstate takes `current` for `rule`: it has whatever the rule states.

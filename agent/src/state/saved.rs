@@ -99,7 +99,7 @@ impl Ip {
             let numbered = |names: [&str; 2]| {
                 let number = |name: &str| key.strip_prefix(name).map(str::to_owned);
                 let number = names.into_iter().find_map(number);
-                number.is_some_and(|it| it.bytes().all(|byte| byte.is_ascii_digit()))
+                number.is_some_and(|number| number.bytes().all(|byte| byte.is_ascii_digit()))
             };
             let mut parts = value.split(',').map(str::trim);
             if numbered(["addresses", "address"]) {
@@ -111,7 +111,7 @@ impl Ip {
                 let destination = parts.next().unwrap_or_default().to_owned();
                 let gateway = parts.next().filter(|gateway| !gateway.is_empty());
                 let options = section.get(&format!("{key}_options")).unwrap_or_default();
-                let mut options = options.split(',').filter_map(|it| it.split_once('='));
+                let mut options = options.split(',').filter_map(|part| part.split_once('='));
                 let table = options.find(|(name, _)| *name == "table");
                 let table = table.and_then(|(_, table)| table.parse().ok());
                 it.routes.push((destination, gateway.map(str::to_owned), table));
@@ -176,7 +176,7 @@ fn ipv6(now: &mut InterfaceIpv6, saved: &Ip) {
 /// Replaces the static routes of a device of one family.
 fn routes(state: &mut NetworkState, device: &str, saved: &Ip) {
     let is_replaced = |route: &RouteEntry| {
-        let is_v6 = route.destination.as_ref().is_some_and(|it| it.contains(':'));
+        let is_v6 = route.destination.as_ref().is_some_and(|destination| destination.contains(':'));
         route.next_hop_iface.as_deref() == Some(device) && is_v6 != saved.is_v4
     };
     let config = state.routes.config.get_or_insert_default();

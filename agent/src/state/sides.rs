@@ -10,14 +10,16 @@ impl State {
     /// values.
     pub(crate) fn sides(&self, before: &Self, after: &Self) -> Result<Vec<Difference>, StateError> {
         let named = value(self)?;
-        let [before, after] = [value(before)?, value(after)?].map(|it| restricted(&it, &named));
+        let [before, after] =
+            [value(before)?, value(after)?].map(|value| restricted(&value, &named));
         let [before, after] = [before, after].map(|it| Source {
             name: "state".into(),
             text: it.unwrap_or_else(|| Map::new().into()).to_string().into(),
         });
         let parse = |source| {
             Reading::parse(source).map_err(|faults| {
-                let faults: Vec<String> = faults.into_iter().map(|it| it.one_line()).collect();
+                let faults: Vec<String> =
+                    faults.into_iter().map(|fault| fault.one_line()).collect();
                 StateError::ReadState(faults.join("; "))
             })
         };
@@ -55,7 +57,7 @@ fn restricted(have: &Value, named: &Value) -> Option<Value> {
             let first = named.first().filter(|_| same.is_empty());
             let others = first
                 .into_iter()
-                .flat_map(|like| have.iter().filter_map(|it| restricted(it, like)));
+                .flat_map(|like| have.iter().filter_map(|value| restricted(value, like)));
             let is_interface = named.iter().any(|it| it.get("type").is_some());
             let others: Vec<Value> = if is_interface { Vec::new() } else { others.collect() };
             Some(Value::Array(if same.is_empty() { others } else { same }))

@@ -10,9 +10,10 @@ pub(super) fn is_unknown(iface: &Interface) -> bool {
 /// Gives each such interface the type of the one that has its name in `current`; where none or several have it, nmstate judges.
 pub(super) fn resolve(state: &mut NetworkState, current: &NetworkState) {
     let untyped: Vec<Interface> =
-        state.interfaces.iter().filter(|it| is_unknown(it)).cloned().collect();
+        state.interfaces.iter().filter(|interface| is_unknown(interface)).cloned().collect();
     for iface in untyped {
-        let mut found = current.interfaces.iter().filter(|it| it.name() == iface.name());
+        let mut found =
+            current.interfaces.iter().filter(|interface| interface.name() == iface.name());
         let (Some(one), None) = (found.next(), found.next()) else { continue };
         if let Some(typed) = with_type(&iface, &one.iface_type()) {
             state.interfaces.remove_iface(iface.name(), InterfaceType::Unknown);

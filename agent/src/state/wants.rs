@@ -235,7 +235,7 @@ fn of_interface(iface: &Interface, state: &NetworkState, declared: &[&str], want
     // The kernel makes link-local IPv6 addresses, and nmstate drops those of a document.
     let is_made = |ip: IpAddr| matches!(ip, IpAddr::V6(ip) if ip.is_unicast_link_local());
     let stated = v4_static.into_iter().chain(v6_static).flatten();
-    for address in stated.filter(|it| !is_made(it.ip) && it.valid_life_time.is_none()) {
+    for address in stated.filter(|addr| !is_made(addr.ip) && addr.valid_life_time.is_none()) {
         let (ip, prefix) = (address.ip, address.prefix_length);
         wants.addresses.push(OnLink { link: name.clone(), ip, prefix });
     }

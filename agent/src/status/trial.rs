@@ -168,9 +168,9 @@ impl TrialFile {
     /// Starts the clock, and returns the time for the confirmation.
     pub(crate) fn start_clock(&self) -> Duration {
         let bound = Duration::from_secs(self.get().seconds.into());
-        self.update(|it| {
-            it.state = State::Waiting;
-            it.deadline = Some(monotonic().saturating_add(u64::from(it.seconds) * 1000));
+        self.update(|trial| {
+            trial.state = State::Waiting;
+            trial.deadline = Some(monotonic().saturating_add(u64::from(trial.seconds) * 1000));
         });
         bound
     }

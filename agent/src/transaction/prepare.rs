@@ -67,13 +67,17 @@ impl<N: Network> Transaction<'_, N> {
         // Settings of the document before may go, and a roll back returns them.
         let own = wants.ovs_settings.clone();
         let former = previous.iter().flat_map(|previous| previous.wants().ovs_settings);
-        wants.ovs_settings.extend(former.filter(|it| it.key.is_some() && !own.contains(it)));
+        wants
+            .ovs_settings
+            .extend(former.filter(|ovs_key| ovs_key.key.is_some() && !own.contains(ovs_key)));
         if parsed.needs_current() {
             self.ready(&wants, EACH_DEVICE).await?;
         }
         let mut plan =
             probe::plan(&self.settings.probe, &wants.gateways, &wants.name_servers, self.paths);
-        plan.retain(|it| !wants.without_gateway.iter().any(|family| it.is_gateway_of(*family)));
+        plan.retain(|probe| {
+            !wants.without_gateway.iter().any(|family| probe.is_gateway_of(*family))
+        });
         let timeout = self.settings.timeout.with_virtual_functions(desired.virtual_functions());
         let way_back = WayBack {
             // The checkpoint outlasts the wait for the confirmation.
@@ -88,9 +92,9 @@ impl<N: Network> Transaction<'_, N> {
             self.look(&wants, &plan, way_back, leftovers, (input.as_deref(), probed)).await?;
         wants.judge_dynamic(&before);
         // A roll back needs Open vSwitch for what this change touches alone.
-        let going = previous.map(|it| desired.former_settings(it, &before.ovs_settings));
+        let going = previous.map(|state| desired.former_settings(state, &before.ovs_settings));
         let going = going.unwrap_or_default();
-        before.ovs_settings.retain(|it| is_of(&own, it) || is_of(&going, it));
+        before.ovs_settings.retain(|setting| is_of(&own, setting) || is_of(&going, setting));
         let commit = self
             .journal(async {
                 let (before, probes) = (before.clone(), probed.before.clone());

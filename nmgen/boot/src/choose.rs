@@ -137,7 +137,7 @@ pub(crate) fn look_up(
         Some(document) => Names::find(&document.root, cards, &choice.cards),
         None => Names::default(),
     };
-    let open_vswitch = host.document().and_then(|it| initramfs::open_vswitch(&it.root));
+    let open_vswitch = host.document().and_then(|document| initramfs::open_vswitch(&document.root));
     if let Some(interface) = open_vswitch.and_then(|(_, node)| node.text_at("name")) {
         let (file, interface) = (directory.file(&choice.name), interface.to_owned());
         return Err(Fault::OpenVSwitch { file, interface });

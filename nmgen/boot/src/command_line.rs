@@ -205,7 +205,9 @@ fn listed(directory: &Path, faults: &mut Vec<String>) -> Vec<PathBuf> {
         }
     };
     let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
-    let is_one = |path: &PathBuf| path.extension().is_some_and(|it| it == "conf") && path.is_file();
+    let is_one = |path: &PathBuf| {
+        path.extension().is_some_and(|extension| extension == "conf") && path.is_file()
+    };
     let mut paths: Vec<PathBuf> = paths.filter(is_one).collect();
     paths.sort_unstable();
     paths

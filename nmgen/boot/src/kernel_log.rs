@@ -90,7 +90,7 @@ impl Log {
 fn is_journal() -> bool {
     let Some(stream) = std::env::var("JOURNAL_STREAM").ok() else { return false };
     let found = fs::metadata("/proc/self/fd/2");
-    found.is_ok_and(|it| stream == format!("{}:{}", it.dev(), it.ino()))
+    found.is_ok_and(|metadata| stream == format!("{}:{}", metadata.dev(), metadata.ino()))
 }
 
 /// Escapes a control character as in a string literal.

@@ -167,7 +167,9 @@ impl Names {
         self.follow_all(|| {
             interface::all(root).iter().filter_map(|interface| {
                 let name = interface.text_at("name")?;
-                let base = stack::below(interface).into_iter().find(|it| it.role == Role::Base)?;
+                let base = stack::below(interface)
+                    .into_iter()
+                    .find(|reference| reference.role == Role::Base)?;
                 Some((name, base.name))
             })
         });
@@ -295,7 +297,9 @@ impl Names {
                 continue;
             }
             set(target, "mac-address", &mac);
-            for interface in interfaces_mut(root).filter(|it| it.text_at("name") == Some(&name)) {
+            for interface in
+                interfaces_mut(root).filter(|interfaces| interfaces.text_at("name") == Some(&name))
+            {
                 if let Value::Mapping(entries) = &mut interface.value {
                     entries.retain(|entry| entry.key != "copy-mac-from");
                 }

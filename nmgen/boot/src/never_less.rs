@@ -48,7 +48,9 @@ type Files = BTreeMap<String, String>;
 fn files(directory: &Path) -> Files {
     let entries = fs::read_dir(directory).into_iter().flatten().flatten();
     entries
-        .map(|it| (it.file_name().into_string().unwrap(), fs::read_to_string(it.path()).unwrap()))
+        .map(|entry| {
+            (entry.file_name().into_string().unwrap(), fs::read_to_string(entry.path()).unwrap())
+        })
         .collect()
 }
 
@@ -381,7 +383,7 @@ fn breach(machine: &Machine) -> Option<String> {
 
 #[test]
 fn the_running_system_never_has_less_network_than_without_nmgen() {
-    let number = |name: &str| std::env::var(name).ok().and_then(|it| it.parse::<u64>().ok());
+    let number = |name: &str| std::env::var(name).ok().and_then(|value| value.parse::<u64>().ok());
     let (seed, trees) = match number("SEED") {
         Some(seed) => (seed, number("TREES").unwrap_or(1)),
         None => {

@@ -112,7 +112,7 @@ fn give_way(
             "the root disk is on the network: {} of {} left out, as {} carries it",
             ids(&left_out),
             file.display(),
-            carriers.iter().map(|it| it.name()).collect::<Vec<_>>().join(", ")
+            carriers.iter().map(|carrier| carrier.name()).collect::<Vec<_>>().join(", ")
         );
         log.say(Level::Warning, &text);
     }
@@ -127,7 +127,8 @@ fn give_way(
         log.say(Level::Warning, &text);
     }
     left_out.extend(others_own);
-    let is_its = |card: &Card| left_out.iter().any(|it| operators::as_other(it).covers(card));
+    let is_its =
+        |card: &Card| left_out.iter().any(|profile| operators::as_other(profile).covers(card));
     names.present.retain(|card| !is_its(card));
     !left_out.is_empty()
 }

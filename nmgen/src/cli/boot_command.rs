@@ -38,7 +38,8 @@ pub(super) fn run(arguments: &BootArguments) -> Done {
     let end = match arguments {
         BootArguments { live: true, hosts, .. } => {
             nmgen_boot::run_live(root, hosts.as_deref(), |path| {
-                source::assisted_tree(path).map(|it| (it.hosts, it.diagnostics))
+                source::assisted_tree(path)
+                    .map(|assisted_tree| (assisted_tree.hosts, assisted_tree.diagnostics))
             })
         }
         BootArguments { explain: true, .. } => nmgen_boot::run(root, Step::Explain),

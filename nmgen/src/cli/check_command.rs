@@ -79,7 +79,7 @@ impl FindingArguments {
         };
         let mut found = nmgen_fleet::findings(hosts, purpose, &nmgen_fleet::rules());
         let is_allowed = |name: &str| self.allow.iter().any(|allowed| allowed == name);
-        found.told.retain(|it| it.is_error() || !is_allowed(it.rule.name));
+        found.told.retain(|diagnostic| diagnostic.is_error() || !is_allowed(diagnostic.rule.name));
         found
     }
 }
@@ -158,7 +158,7 @@ fn findings(
         Format::Short => streams.text(&short::lines(diagnostics)),
         Format::Json => {
             let names = hosts.cluster_names();
-            streams.text(&json::object(diagnostics, None, |it| names.of(it)))
+            streams.text(&json::object(diagnostics, None, |diagnostic| names.of(diagnostic)))
         }
         Format::Sarif => streams.text(&sarif::log(diagnostics, &found.suppressed, None)),
         Format::Github => streams.text(&github::annotations(diagnostics)),

@@ -97,7 +97,7 @@ impl BridgeArguments {
 
     /// Refuses choices for hosts that the sources do not have.
     pub(super) fn verify_hosts(&self, hosts: &Hosts, sources: &[String]) -> Diagnostics {
-        self.request().map(|it| it.verify(&hosts.hosts, sources)).unwrap_or_default()
+        self.request().map(|request| request.verify(&hosts.hosts, sources)).unwrap_or_default()
     }
 }
 

@@ -103,7 +103,7 @@ enum Place<'p> {
 fn place(rendered: Output, path: Option<&Path>) -> Result<Place<'_>, Error> {
     let Some(path) = path else { return Ok(Place::Stream(None, shown(rendered))) };
     if stream::is_stream(path) {
-        let other = Some(path).filter(|it| !stream::is_standard_output(it));
+        let other = Some(path).filter(|path| !stream::is_standard_output(path));
         return Ok(Place::Stream(other, shown(rendered)));
     }
     Ok(Place::Files(match rendered {

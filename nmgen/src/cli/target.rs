@@ -23,7 +23,9 @@ pub(super) fn refusal(output: &Output, path: &Path) -> Option<String> {
     let shown = path.display();
     match output {
         Output::Directory(files) if !is_directory(path) && !is_stream(path) => {
-            let is_file = path.extension().is_some_and(|it| FILES.iter().any(|file| it == *file));
+            let is_file = path
+                .extension()
+                .is_some_and(|extension| FILES.iter().any(|file| extension == *file));
             let count = counted(files.len(), "file");
             is_file.then(|| {
                 format!(
@@ -54,7 +56,8 @@ pub(super) fn others(target: &Target) -> Result<Option<String>, Error> {
             |source| Error::ReadDirectory { path: directory.display().to_string(), source };
         for entry in fs::read_dir(&directory).map_err(failed)? {
             let name = entry.map_err(failed)?.file_name();
-            let is_alike = Path::new(&name).extension().is_some_and(|it| endings.contains(it));
+            let is_alike =
+                Path::new(&name).extension().is_some_and(|extension| endings.contains(extension));
             if is_alike && !names.iter().any(|own| OsStr::new(own) == name) {
                 others.push(directory.join(name));
             }
@@ -82,10 +85,10 @@ fn of_other_hosts(target: &Target) -> Vec<PathBuf> {
     let mut others = Vec::new();
     for (parent, hosts) in written {
         for entry in entries(&below(target.root(), parent)) {
-            let is_directory = entry.file_type().is_ok_and(|it| it.is_dir());
+            let is_directory = entry.file_type().is_ok_and(|file_type| file_type.is_dir());
             let is_own = entry.file_name().to_str().is_some_and(|name| hosts.contains(name));
             if is_directory && !is_own {
-                let files = entries(&entry.path()).map(|it| it.path());
+                let files = entries(&entry.path()).map(|entry| entry.path());
                 others.extend(files.filter(|file| is_profile(file)));
             }
         }
@@ -94,7 +97,7 @@ fn of_other_hosts(target: &Target) -> Vec<PathBuf> {
 }
 
 fn is_profile(path: &Path) -> bool {
-    path.extension().is_some_and(|it| it == "nmconnection")
+    path.extension().is_some_and(|extension| extension == "nmconnection")
 }
 
 /// The entries of a directory; none of one that cannot be read, which may be somebody else's.

@@ -83,12 +83,12 @@ pub(super) fn add(
         let entries =
             |property| settings.get(family, property).map(Value::records).unwrap_or_default();
         let routes =
-            entries("route-data").iter().filter_map(|it| route(it, settings, family, names));
+            entries("route-data").iter().filter_map(|entry| route(entry, settings, family, names));
         document.routes.config.extend(routes);
         document
             .route_rules
             .config
-            .extend(entries("routing-rules").iter().map(|it| rule(it, family)));
+            .extend(entries("routing-rules").iter().map(|entry| rule(entry, family)));
         comments.extend(name_servers(settings, family, names));
     }
 }

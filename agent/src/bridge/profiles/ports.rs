@@ -62,21 +62,25 @@ fn copy_below(
 
 /// The profiles of the ports of a controller: those that are in use or would be.
 fn ports<'a>(inputs: &'a Inputs, of: &Profile, device: &str) -> Vec<&'a Profile> {
-    let is_active = |profile: &Profile| inputs.active.iter().any(|it| it.uuid == profile.uuid());
+    let is_active =
+        |profile: &Profile| inputs.active.iter().any(|active| active.uuid == profile.uuid());
     let is_port = |profile: &&Profile| {
-        let is_below = profile.controller().is_some_and(|it| it == of.uuid() || it == device);
+        let is_below = profile
+            .controller()
+            .is_some_and(|controller| controller == of.uuid() || controller == device);
         // A bridge of Open vSwitch may have the name of a device.
         let is_ovs = port_type(profile).is_some_and(|kind| kind.starts_with("ovs-"));
         is_below && !is_ovs && (is_active(profile) || starts_by_itself(profile))
     };
     let all: Vec<&Profile> = inputs.profiles.iter().filter(is_port).collect();
     // A copy of an earlier run counts only without its original.
-    let has_original =
-        |copy: &Profile| all.iter().any(|it| !is_copy(it.id()) && copy_id(it.id()) == copy.id());
-    all.iter().copied().filter(|it| !is_copy(it.id()) || !has_original(it)).collect()
+    let has_original = |copy: &Profile| {
+        all.iter().any(|profile| !is_copy(profile.id()) && copy_id(profile.id()) == copy.id())
+    };
+    all.iter().copied().filter(|profile| !is_copy(profile.id()) || !has_original(profile)).collect()
 }
 
 fn device_of(inputs: &Inputs, port: &Profile) -> String {
-    let active = inputs.active.iter().find(|it| it.uuid == port.uuid());
+    let active = inputs.active.iter().find(|active| active.uuid == port.uuid());
     active.map(|it| it.device.clone()).unwrap_or_default()
 }

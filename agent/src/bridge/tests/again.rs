@@ -201,7 +201,10 @@ fn a_copy_of_a_port_counts_without_its_original() {
         .address("bond0", "192.0.2.10")
         .route("bond0", "192.0.2.1", 100);
     let plan = node.planned();
-    assert_eq!(plan.profiles.iter().filter(|it| it.id == "port-slave-ovs-clone").count(), 1);
+    assert_eq!(
+        plan.profiles.iter().filter(|profile| profile.id == "port-slave-ovs-clone").count(),
+        1
+    );
 }
 
 /// The node of a document: nmstate has made eno1's own profile a port.
@@ -289,7 +292,8 @@ fn copies_of_ports_are_no_ports_themselves() {
         .address("bond0", "192.0.2.10")
         .route("bond0", "192.0.2.1", 100);
     let plan = node.planned();
-    let copies: Vec<_> = plan.profiles.iter().filter(|it| it.id.contains("clone")).collect();
+    let copies: Vec<_> =
+        plan.profiles.iter().filter(|profile| profile.id.contains("clone")).collect();
     assert_eq!(copies.len(), 1);
     assert_eq!(copies[0].role, Role::Port { of: "uuid-of-port".to_owned() });
     assert_eq!(removed(&plan), ["port-slave-ovs-clone"]);

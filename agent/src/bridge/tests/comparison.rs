@@ -62,6 +62,6 @@ fn profiles_are_those_of_configure_ovs_but_for_the_documented_differences() {
         seen.iter().filter(|(it, _)| !documented.iter().any(|row| is_row(row, it))).collect();
     assert!(undocumented.is_empty(), "not in doc/bridge.md: {undocumented:#?}");
     let unseen: Vec<_> =
-        documented.iter().filter(|row| !seen.keys().any(|it| is_row(row, it))).collect();
+        documented.iter().filter(|row| !seen.keys().any(|key| is_row(row, key))).collect();
     assert!(unseen.is_empty(), "in doc/bridge.md, but no difference: {unseen:#?}");
 }

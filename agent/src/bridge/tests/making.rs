@@ -13,7 +13,7 @@ use crate::model::{Lacp, Profile};
 fn uuids_are_the_same_on_each_boot_and_one_for_each_profile() {
     for (name, node) in nodes() {
         let uuids: BTreeSet<String> =
-            node.planned().profiles.into_iter().map(|it| it.uuid).collect();
+            node.planned().profiles.into_iter().map(|profile| profile.uuid).collect();
         assert_eq!(uuids.len(), node.planned().profiles.len(), "{name}");
     }
     let plan = node(dhcp("eno1")).planned();
@@ -39,7 +39,7 @@ fn the_order_of_activation() {
     let uplink = &plan.profile("ovs-if-phys0").expect("the uplink").uuid;
     let ports: Vec<_> =
         plan.order.iter().filter(|it| it.port_of.as_ref() == Some(uplink)).collect();
-    assert_eq!(ports.iter().map(|it| it.device.as_str()).collect::<Vec<_>>(), ["eno1", "eno2"]);
+    assert_eq!(ports.iter().map(|port| port.device.as_str()).collect::<Vec<_>>(), ["eno1", "eno2"]);
 }
 
 #[test]
@@ -143,7 +143,8 @@ fn two_ports_with_one_id_have_a_profile_each() {
         own.with("connection", "uuid", format!("uuid-of-{card}"))
     };
     let plan = bond_with(vec![port("eno1"), port("eno2")]).planned();
-    let copies: Vec<_> = plan.profiles.iter().filter(|it| it.id.contains("clone")).collect();
+    let copies: Vec<_> =
+        plan.profiles.iter().filter(|profile| profile.id.contains("clone")).collect();
     assert_eq!(copies.len(), 2);
     assert_ne!(copies[0].uuid, copies[1].uuid);
 }
@@ -161,10 +162,10 @@ fn a_port_that_names_no_interface_is_the_one_it_is_active_on() {
 fn a_circle_of_ports_comes_to_an_end() {
     let port = |id: &str, of: &str| profile(id, "bond", id).port_of(of, "bond");
     let plan = bond_with(vec![port("a", "bond0"), port("b", "a"), port("a2", "b")]).planned();
-    assert_eq!(plan.profiles.iter().filter(|it| it.id.contains("clone")).count(), 3);
+    assert_eq!(plan.profiles.iter().filter(|profile| profile.id.contains("clone")).count(), 3);
     let circle = vec![port("a", "bond0"), port("b", "a").with("connection", "interface-name", "a")];
     let plan = bond_with(circle).planned();
-    assert_eq!(plan.profiles.iter().filter(|it| it.id.contains("clone")).count(), 5);
+    assert_eq!(plan.profiles.iter().filter(|profile| profile.id.contains("clone")).count(), 5);
 }
 
 #[test]

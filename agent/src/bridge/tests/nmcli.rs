@@ -71,7 +71,7 @@ fn text(plan: &BridgePlan, name: &str, value: &Value) -> String {
     match (name, number) {
         ("connection.controller", _) => {
             let uuid = value.text().expect("a controller");
-            let of = plan.profiles.iter().find(|it| it.uuid == uuid);
+            let of = plan.profiles.iter().find(|profile| profile.uuid == uuid);
             of.map_or(uuid, |it| it.id.as_str()).to_owned()
         }
         ("connection.autoconnect-ports", Some(1)) => "1 (true)".to_owned(),

@@ -83,5 +83,5 @@ fn without_open_vswitch_the_uplink_is_known_by_its_profile() {
 fn the_uplinks_own_profile_stays_wherever_it_is() {
     let plan = node(dhcp("eno1")).planned();
     assert!(plan.remove.profiles.is_empty() && plan.own.is_none());
-    assert!(plan.profiles.iter().all(|it| it.uuid != dhcp("eno1").uuid()));
+    assert!(plan.profiles.iter().all(|profile| profile.uuid != dhcp("eno1").uuid()));
 }

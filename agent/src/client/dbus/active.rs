@@ -84,7 +84,7 @@ impl Bus {
     pub(crate) async fn activated(&self) -> Result<Vec<String>, BusError> {
         let all = self.active_connections().await?;
         let mut activated = activated(&all);
-        for it in all.iter().filter(|it| it.state == ACTIVATING) {
+        for it in all.iter().filter(|active_connection| active_connection.state == ACTIVATING) {
             for device in &it.devices {
                 let state = self.device_proxy(device.as_str()).await?.state().await;
                 let state = unless_gone(state.map_err(call(ACTIVE_CONNECTIONS)))?;
@@ -147,7 +147,8 @@ impl Bus {
                 kind: it.kind.clone(),
             }))
         };
-        let asked = of_profiles.flat_map(|it| it.devices.iter().map(move |device| (it, device)));
+        let asked = of_profiles
+            .flat_map(|profile| profile.devices.iter().map(move |device| (profile, device)));
         let asked = asked.map(|(it, device)| one(it, device));
         Ok(try_join_all(asked).await?.into_iter().flatten().collect())
     }
@@ -166,5 +167,8 @@ impl Bus {
 }
 
 fn activated(all: &[ActiveConnection]) -> Vec<String> {
-    all.iter().filter(|it| it.state == ACTIVATED).map(|it| it.uuid.clone()).collect()
+    all.iter()
+        .filter(|active_connection| active_connection.state == ACTIVATED)
+        .map(|it| it.uuid.clone())
+        .collect()
 }

@@ -29,7 +29,9 @@ impl Bus {
         let query = || call(ACTIVE_CONNECTIONS);
         let all = self.active_connections().await?;
         let mut waiting = Vec::new();
-        for it in all.iter().filter(|it| it.kind == "ovs-interface" && it.state == ACTIVATING) {
+        for it in all.iter().filter(|active_connection| {
+            active_connection.kind == "ovs-interface" && active_connection.state == ACTIVATING
+        }) {
             for device in &it.devices {
                 let device = self.device_proxy(device.as_str()).await?;
                 let answers = tokio::try_join!(device.state(), device.interface());
@@ -79,7 +81,8 @@ impl Bus {
         let path = self.settings.get_connection_by_uuid(uuid).await.map_err(query())?;
         let settings = self.profile_proxy(path.as_str()).await?.get_settings().await;
         let settings = unless_gone(settings.map_err(query()))?;
-        Ok(settings.map(|it| Profile { path: path.to_string(), settings: from_wire(&it) }))
+        Ok(settings
+            .map(|setting| Profile { path: path.to_string(), settings: from_wire(&setting) }))
     }
 
     /// Whether the controller of this profile, an uuid or a name of an interface, is a port that is activated.
@@ -89,7 +92,9 @@ impl Bus {
         all: &[ActiveConnection],
     ) -> Result<bool, BusError> {
         let Some(controller) = profile.controller() else { return Ok(false) };
-        for port in all.iter().filter(|it| it.kind == "ovs-port" && it.state == ACTIVATED) {
+        for port in all.iter().filter(|active_connection| {
+            active_connection.kind == "ovs-port" && active_connection.state == ACTIVATED
+        }) {
             if port.uuid == controller {
                 return Ok(true);
             }

@@ -19,7 +19,7 @@ impl Bus {
             let proxy = self.device_proxy(path.as_str()).await?;
             let answers = tokio::try_join!(proxy.interface(), proxy.lldp_neighbors());
             if let Some((link, heard)) = unless_gone(answers.map_err(query()))? {
-                found.extend(heard.iter().map(|it| neighbour(&link, it)));
+                found.extend(heard.iter().map(|map| neighbour(&link, map)));
             }
         }
         Ok(found)
@@ -35,7 +35,7 @@ fn neighbour(link: &str, told: &HashMap<String, OwnedValue>) -> LldpNeighbour {
         system: text("system-name").or_else(|| text("chassis-id")),
         port: text("port-id"),
         frame: number("ieee-802-3-max-frame-size"),
-        vlans: told.get("ieee-802-1-vlans").map(|it| vlans(it)).unwrap_or_default(),
+        vlans: told.get("ieee-802-1-vlans").map(|value| vlans(value)).unwrap_or_default(),
     }
 }
 

@@ -60,7 +60,7 @@ fn read_array(array: &Array<'_>) -> Option<Value> {
     Some(match array.element_signature().to_string().as_str() {
         "y" => Value::Bytes(bytes(array)?),
         "s" => Value::Texts(
-            items().map(|it| Some(read(it).text()?.to_owned())).collect::<Option<_>>()?,
+            items().map(|item| Some(read(item).text()?.to_owned())).collect::<Option<_>>()?,
         ),
         "u" => {
             let number = |it: &zvariant::Value<'_>| u32::try_from(read(it).number()?).ok();

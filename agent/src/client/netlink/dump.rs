@@ -37,7 +37,7 @@ impl Dump {
         }
         let links = links(found);
         let addresses = addresses.into_iter().filter_map(|it| address(it, &links)).collect();
-        let routes = routes.iter().flat_map(|it| default_routes(it, &links)).collect();
+        let routes = routes.iter().flat_map(|route| default_routes(route, &links)).collect();
         Self { links, addresses, routes }
     }
 }

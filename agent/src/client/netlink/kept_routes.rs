@@ -76,7 +76,7 @@ fn kept(mut route: RouteMessage, links: &[Link], over: &[String]) -> Option<Kept
     }
     // The others are the kernel's account of the link.
     route.header.flags &= RouteFlags::Onlink;
-    route.attributes.retain(|it| !matches!(it, RouteAttribute::CacheInfo(_)));
+    route.attributes.retain(|attribute| !matches!(attribute, RouteAttribute::CacheInfo(_)));
     for attribute in &mut route.attributes {
         if let RouteAttribute::MultiPath(hops) = attribute {
             for hop in hops {

@@ -17,7 +17,9 @@ pub(super) fn links(messages: Vec<LinkMessage>) -> Vec<Link> {
     }
     let names: Vec<Option<String>> = controllers
         .into_iter()
-        .map(|index| links.iter().find(|it| Some(it.index) == index).map(|it| it.name.clone()))
+        .map(|index| {
+            links.iter().find(|link| Some(link.index) == index).map(|link| link.name.clone())
+        })
         .collect();
     for (link, name) in links.iter_mut().zip(names) {
         link.controller = name;
@@ -46,7 +48,7 @@ fn link(message: LinkMessage) -> Link {
             LinkAttribute::ParentDevName(name) => {
                 // Another bus has other names.
                 let address = PciAddress::try_from(name.as_str()).ok();
-                link.pci_address = address.map(|it| it.to_string());
+                link.pci_address = address.map(|address| address.to_string());
             }
             LinkAttribute::Mtu(mtu) => link.mtu = Some(mtu),
             // Without a carrier to report, the kernel says "unknown".

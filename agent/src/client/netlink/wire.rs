@@ -48,7 +48,7 @@ fn neighbour(entry: &NeighbourMessage) -> Option<Neighbouring> {
             | NeighbourState::Delay
             | NeighbourState::Probe
     );
-    let ip = entry.attributes.iter().find_map(|it| match it {
+    let ip = entry.attributes.iter().find_map(|attribute| match attribute {
         NeighbourAttribute::Destination(NeighbourAddress::Inet(ip)) => Some(IpAddr::V4(*ip)),
         NeighbourAttribute::Destination(NeighbourAddress::Inet6(ip)) => Some(IpAddr::V6(*ip)),
         _ => None,
@@ -72,7 +72,7 @@ fn next_hop(route: &RouteMessage) -> Option<Neighbouring> {
 
 #[allow(clippy::wildcard_enum_match_arm, reason = "non-exhaustive upstream")]
 fn name(link: &LinkMessage) -> String {
-    let name = link.attributes.iter().find_map(|it| match it {
+    let name = link.attributes.iter().find_map(|attribute| match attribute {
         LinkAttribute::IfName(name) => Some(name.clone()),
         _ => None,
     });
@@ -81,7 +81,7 @@ fn name(link: &LinkMessage) -> String {
 
 #[allow(clippy::wildcard_enum_match_arm, reason = "non-exhaustive upstream")]
 fn infos(link: &LinkMessage) -> &[LinkInfo] {
-    let infos = link.attributes.iter().find_map(|it| match it {
+    let infos = link.attributes.iter().find_map(|attribute| match attribute {
         LinkAttribute::LinkInfo(infos) => Some(infos.as_slice()),
         _ => None,
     });
@@ -107,7 +107,7 @@ fn vlans(links: &[LinkMessage]) -> Vec<Vlan> {
             LinkAttribute::Link(index) => Some(*index),
             _ => None,
         });
-        let base = links.iter().find(|it| Some(it.header.index) == below).map(name);
+        let base = links.iter().find(|link| Some(link.header.index) == below).map(name);
         Some(Vlan {
             index: link.header.index,
             name: name(link),
@@ -121,12 +121,12 @@ fn vlans(links: &[LinkMessage]) -> Vec<Vlan> {
 #[allow(clippy::wildcard_enum_match_arm, reason = "non-exhaustive upstream")]
 fn bonds(links: &[LinkMessage]) -> Vec<Bond> {
     let bond = |link: &LinkMessage| {
-        let data = infos(link).iter().find_map(|it| match it {
+        let data = infos(link).iter().find_map(|link_info| match link_info {
             LinkInfo::Data(InfoData::Bond(data)) => Some(data),
             _ => None,
         })?;
-        let ports = links.iter().filter(|it| {
-            let controller = number(it, |attribute| match attribute {
+        let ports = links.iter().filter(|link_message| {
+            let controller = number(link_message, |attribute| match attribute {
                 LinkAttribute::Controller(index) => Some(*index),
                 _ => None,
             });
@@ -163,13 +163,16 @@ fn with_data(name: String, data: &[InfoBond], ports: Vec<BondPort>) -> Bond {
 
 #[allow(clippy::wildcard_enum_match_arm, reason = "non-exhaustive upstream")]
 fn port(link: &LinkMessage) -> BondPort {
-    let is_up = link.attributes.iter().any(|it| matches!(it, LinkAttribute::OperState(State::Up)));
+    let is_up = link
+        .attributes
+        .iter()
+        .any(|attribute| matches!(attribute, LinkAttribute::OperState(State::Up)));
     let mut port = BondPort {
         name: name(link),
         has_carrier: is_up && link.header.flags.contains(LinkFlags::Up),
         ..BondPort::default()
     };
-    let data = infos(link).iter().find_map(|it| match it {
+    let data = infos(link).iter().find_map(|link_info| match link_info {
         LinkInfo::PortData(InfoPortData::BondPort(data)) => Some(data.as_slice()),
         _ => None,
     });

@@ -106,8 +106,8 @@ pub(super) async fn version(bound: Duration) -> Told<String> {
 async fn silent(paths: &Paths, bound: Duration) -> Option<String> {
     let settings = Usable::load(paths).settings;
     let boot = StatusFile::load(paths).ok().flatten();
-    let bridge = boot.as_ref().and_then(|it| it.bridge.as_ref());
-    let bridge = bridge.filter(|it| !it.uplink.is_empty());
+    let bridge = boot.as_ref().and_then(|boot| boot.bridge.as_ref());
+    let bridge = bridge.filter(|bridge| !bridge.uplink.is_empty());
     let record = Record::load(paths);
     let look = gateway::silent(paths, &settings, &record, bridge);
     tokio::time::timeout(bound, look).await.unwrap_or_else(|_| Some(late(bound)))

@@ -25,7 +25,7 @@ pub(super) async fn picture(paths: &Paths) -> Result<String, NetlinkError> {
     }
     for directory in directories(paths) {
         let entries = std::fs::read_dir(&directory).into_iter().flatten().flatten();
-        let mut entries: Vec<PathBuf> = entries.take(ENTRIES).map(|it| it.path()).collect();
+        let mut entries: Vec<PathBuf> = entries.take(ENTRIES).map(|entry| entry.path()).collect();
         entries.sort();
         for path in std::iter::once(&directory).chain(&entries) {
             seen.update(of_file(path));
@@ -70,7 +70,7 @@ fn directories(paths: &Paths) -> Vec<PathBuf> {
         "NetworkManager.service.wants",
         "ovs-configuration.service.wants",
     ];
-    directories.extend(wants.map(|it| paths.under("/etc/systemd/system").join(it)));
+    directories.extend(wants.map(|want| paths.under("/etc/systemd/system").join(want)));
     directories.push(paths.under("/run/systemd/system"));
     directories
 }

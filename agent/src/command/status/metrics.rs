@@ -41,7 +41,7 @@ impl Metrics {
 
     /// A gauge of one number; `None` is left out.
     fn number(&mut self, name: &str, help: &str, value: impl Into<Option<f64>>) {
-        self.gauge(name, help, value.into().map(|it| ([], it)));
+        self.gauge(name, help, value.into().map(|number| ([], number)));
     }
 
     fn truth(&mut self, name: &str, help: &str, is_so: bool) {
@@ -94,8 +94,9 @@ pub(super) fn metrics(it: &Assessment, node: &NodeStatus) -> String {
         "How far the run of this boot is, or how it ended.",
         [([("outcome", &*boot.outcome.name())], 1.0)],
     );
-    let digest = chosen.document.as_ref().map(|it| it.digest.to_string()).unwrap_or_default();
-    let document = chosen.document.as_ref().map(|it| shown(&it.path));
+    let digest =
+        chosen.document.as_ref().map(|document| document.digest.to_string()).unwrap_or_default();
+    let document = chosen.document.as_ref().map(|document| shown(&document.path));
     metrics.gauge(
         "dayone_document_info",
         "The node's document, with the SHA-256 of its bytes.",
@@ -150,7 +151,7 @@ fn by_phase(all: &[Done]) -> Vec<(String, f64)> {
     let mut phases: Vec<(String, f64)> = Vec::new();
     for done in all {
         let (name, time) = (done.phase.name(), done.milliseconds / MILLISECONDS);
-        match phases.iter_mut().find(|it| it.0 == name) {
+        match phases.iter_mut().find(|phase| phase.0 == name) {
             Some(it) => it.1 += time,
             None => phases.push((name, time)),
         }

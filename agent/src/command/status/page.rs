@@ -225,16 +225,19 @@ fn time(milliseconds: f64) -> String {
 /// A line a probe, before and after; the reason of each silence below it.
 fn probes(boot: &Status) -> String {
     let (before, after) = (&boot.probes_before, &boot.probes_after);
-    let only_after = after.iter().filter(|it| !before.iter().any(|other| other.name == it.name));
+    let only_after = after
+        .iter()
+        .filter(|probe_result| !before.iter().any(|other| other.name == probe_result.name));
     let rows: Vec<&ProbeResult> = before.iter().chain(only_after).collect();
     if rows.is_empty() {
         return String::new();
     }
     // A width above 65,535 ends the program.
-    let width = rows.iter().map(|it| it.name.chars().count()).max().unwrap_or(0).clamp(5, WIDTH);
+    let width = rows.iter().map(|row| row.name.chars().count()).max().unwrap_or(0).clamp(5, WIDTH);
     let mut table = format!("{:>10}: {:width$}  {:<10}  after\n", "probes", "probe", "before");
-    for name in rows.iter().map(|it| &it.name) {
-        let find = |probes: &'_ [ProbeResult]| probes.iter().find(|it| it.name == *name).cloned();
+    for name in rows.iter().map(|row| &row.name) {
+        let find =
+            |probes: &'_ [ProbeResult]| probes.iter().find(|probe| probe.name == *name).cloned();
         let both = [find(before), find(after)];
         let [first, second] = both.each_ref().map(|it| cell(it.as_ref()));
         table += format!("{:12}{name:width$}  {first:<10}  {second}", "").trim_end();

@@ -123,7 +123,7 @@ impl StatusReport {
                 committed = record.in_force(paths, &document.digest)?;
                 let files = service_files::read(paths, &chosen.hostname);
                 in_force = committed
-                    && files.as_ref().is_ok_and(|it| record.has_service_files(&it.digests()));
+                    && files.as_ref().is_ok_and(|file| record.has_service_files(&file.digests()));
                 files.err()
             }
             (None, None) => {
@@ -229,7 +229,7 @@ impl NodeStatus {
     /// has carried the node all the time.
     pub(super) fn is_back(&self) -> bool {
         let boot = &self.report.boot;
-        let digest = self.chosen.document.as_ref().map(|it| it.digest.to_string());
+        let digest = self.chosen.document.as_ref().map(|document| document.digest.to_string());
         self.report.in_force
             && (boot.last_good_in_force || boot.outcome == Outcome::Failed(Fault::RolledBack))
             && digest.is_some()
@@ -244,8 +244,8 @@ fn before_any_run(chosen: &Chosen) -> Status {
     Status {
         schema: SCHEMA,
         hostname: chosen.hostname.clone(),
-        document: document.map(|it| it.path.clone()),
-        digest: document.map(|it| it.digest.to_string()),
+        document: document.map(|document| document.path.clone()),
+        digest: document.map(|document| document.digest.to_string()),
         reason: chosen.reason.clone(),
         warnings: chosen.warnings.clone(),
         ..Status::default()

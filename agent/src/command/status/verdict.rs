@@ -89,7 +89,8 @@ pub(super) fn assess(node: &NodeStatus) -> Assessment {
     let needs_none =
         matches!(it.verdict, Verdict::NoDocument | Verdict::OthersDocuments | Verdict::Removed);
     let is_on_trial = matches!(it.verdict, Verdict::OnTrial | Verdict::TrialFailed);
-    let is_confirmed = report.trial.as_ref().is_some_and(|it| it.trial.state == State::Confirmed);
+    let is_confirmed =
+        report.trial.as_ref().is_some_and(|trial| trial.trial.state == State::Confirmed);
     let lacks_service = !needs_none && (!is_on_trial || is_confirmed);
     if let Some(down) = report.down.as_ref().filter(|_| lacks_service) {
         it.code = Some(code_of_service(down.service));
@@ -197,7 +198,7 @@ fn of_run_and_record(node: &NodeStatus) -> Assessment {
     }
     if let Some(digest) = &report.pending {
         // A later run, of the automatic bridge, has replaced the account of the failure.
-        let failures = record.failures.as_ref().filter(|it| it.digest == *digest);
+        let failures = record.failures.as_ref().filter(|failure| failure.digest == *digest);
         let what = match boot.digest.as_deref() == Some(&*digest.to_string()) {
             true => "files of /etc/nmstate, which are applied with it, changed",
             false => "it changed",
@@ -314,7 +315,8 @@ fn in_force(node: &NodeStatus, subject: &str) -> Assessment {
             next_boot::remedy(&report.units),
         );
     }
-    if let Some(migration) = report.mtu_migration.as_ref().filter(|it| it.is_below()) {
+    if let Some(migration) = report.mtu_migration.as_ref().filter(|migration| migration.is_below())
+    {
         return Assessment::new(
             Verdict::MtuTooSmall,
             format!("{subject}; its MTU is too small for the cluster"),

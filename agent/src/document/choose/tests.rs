@@ -156,8 +156,10 @@ async fn a_host_file_in_force_gives_way_to_a_change_that_is_meant() -> Tested {
     ] {
         let (_root, paths) = machine(name, &[("worker-1.yml", DOCUMENT), (committed, DOCUMENT)])?;
         fs::write(paths.documents().join(changed), text)?;
-        let found =
-            chosen_with(&paths, Some(&in_force(committed))).await?.document.map(|it| it.path);
+        let found = chosen_with(&paths, Some(&in_force(committed)))
+            .await?
+            .document
+            .map(|document| document.path);
         let expected = expected.map(|file| paths.documents().join(file));
         assert_eq!(found, expected, "{committed} {name} {changed}");
     }

@@ -10,7 +10,7 @@ pub(super) fn judge(bond: &Bond) -> Finding {
         return Finding::failed(Wire::Bond, name, detail, "`dayone diff` has the missing ports");
     }
     let dead: Vec<&str> =
-        ports.iter().filter(|it| !it.has_carrier).map(|it| it.name.as_str()).collect();
+        ports.iter().filter(|port| !port.has_carrier).map(|port| port.name.as_str()).collect();
     if !dead.is_empty() {
         let detail = format!(
             "{name} runs on {} of {} ports: {} without a carrier; the cable is out, or the switch's \
@@ -24,9 +24,9 @@ pub(super) fn judge(bond: &Bond) -> Finding {
     }
     let all: Vec<String> = ports.iter().map(with_speed).collect();
     let all = all.join(", ");
-    let mut speeds = ports.iter().filter_map(|it| it.speed);
+    let mut speeds = ports.iter().filter_map(|port| port.speed);
     let first = speeds.next();
-    if bond.is_lacp && speeds.any(|it| Some(it) != first) {
+    if bond.is_lacp && speeds.any(|speed| Some(speed) != first) {
         let detail = format!("the ports of {name} differ in speed, and LACP uses one speed: {all}");
         let next = "give the slower port the other one's speed at the switch";
         return Finding::failed(Wire::Bond, name, detail, next);

@@ -16,7 +16,7 @@ const ASKED: usize = 32;
 
 pub(super) async fn look(facts: &Facts) -> Vec<Finding> {
     let own: &Vec<Mac> = &own(facts);
-    let asked = facts.addresses.iter().filter(|it| is_asked(it, facts)).take(ASKED);
+    let asked = facts.addresses.iter().filter(|address| is_asked(address, facts)).take(ASKED);
     let one = |address: &Address| {
         let (link, ip, is_duplicate) = (address.on.link.clone(), address.on.ip, address.duplicate);
         async move {
@@ -36,7 +36,7 @@ pub(super) async fn look(facts: &Facts) -> Vec<Finding> {
 /// detects duplicates of IPv6 before it uses an address.
 pub(super) async fn before_use(planned: &[Planned], facts: &Facts) -> Vec<Finding> {
     let own: &Vec<Mac> = &own(facts);
-    let asked = planned.iter().filter_map(|it| question(it, facts)).take(ASKED);
+    let asked = planned.iter().filter_map(|planned| question(planned, facts)).take(ASKED);
     let one = |(on, link, ip): (OnLink, String, Ipv4Addr)| async move {
         by_arp(&on.link, &link, ip, own).await
     };
@@ -47,15 +47,15 @@ pub(super) async fn before_use(planned: &[Planned], facts: &Facts) -> Vec<Findin
 fn question(planned: &Planned, facts: &Facts) -> Option<(OnLink, String, Ipv4Addr)> {
     let Planned { on, links } = planned;
     let IpAddr::V4(ip) = on.ip else { return None };
-    let is_new = !facts.addresses.iter().any(|it| it.on.ip == on.ip);
+    let is_new = !facts.addresses.iter().any(|address| address.on.ip == on.ip);
     let links = links.iter().filter_map(|name| facts.link(name));
-    let link = links.filter(|it| is_wire(it)).map(|it| it.name.clone()).next()?;
+    let link = links.filter(|link| is_wire(link)).map(|link| link.name.clone()).next()?;
     (is_new && is_shared(on)).then(|| (on.clone(), link, ip))
 }
 
 /// The MAC addresses of this node.
 fn own(facts: &Facts) -> Vec<Mac> {
-    facts.links.iter().flat_map(|it| it.macs().cloned()).collect()
+    facts.links.iter().flat_map(|link| link.macs().cloned()).collect()
 }
 
 fn is_asked(address: &Address, facts: &Facts) -> bool {

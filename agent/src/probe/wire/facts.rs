@@ -40,14 +40,15 @@ impl Facts {
     }
 
     pub(super) fn link(&self, name: &str) -> Option<&Link> {
-        self.links.iter().find(|it| it.name == name)
+        self.links.iter().find(|link| link.name == name)
     }
 
     /// The link that leads to this address: that of its own network, else that of the default route.
     pub(super) fn link_to(&self, ip: IpAddr) -> Option<&Link> {
-        let near = self.addresses.iter().filter(|it| it.on.reaches(ip));
+        let near = self.addresses.iter().filter(|address| address.on.reaches(ip));
         let near = near.max_by_key(|it| it.on.prefix).map(|it| it.on.link.as_str());
-        let of_family = self.defaults.iter().filter(|it| it.gateway.is_ipv4() == ip.is_ipv4());
+        let of_family =
+            self.defaults.iter().filter(|route| route.gateway.is_ipv4() == ip.is_ipv4());
         let far = of_family.min_by_key(|it| it.metric).map(|it| it.link.as_str());
         near.or(far).and_then(|name| self.link(name))
     }

@@ -7,17 +7,17 @@ pub(super) fn judge(bond: &Bond) -> Finding {
     let failed = |detail, next| Finding::failed(Wire::Lacp, &bond.name, detail, next);
     let name = &bond.name;
     // A port without a carrier is a finding of `bond`: no partner can be heard on it, and its state is an old one.
-    let ports: Vec<&BondPort> = bond.ports.iter().filter(|it| it.has_carrier).collect();
+    let ports: Vec<&BondPort> = bond.ports.iter().filter(|port| port.has_carrier).collect();
     if ports.is_empty() {
         let detail = format!("no port of {name} has a carrier, so nobody can be heard");
         return Finding::new(Wire::Lacp, name, Verdict::Unknown, detail);
     }
     let names = |is_meant: &dyn Fn(&BondPort) -> bool| {
-        let meant = ports.iter().filter(|it| is_meant(it)).map(|it| it.name.as_str());
+        let meant = ports.iter().filter(|port| is_meant(port)).map(|port| port.name.as_str());
         meant.collect::<Vec<&str>>().join(", ")
     };
     // The kernel keeps the address of a partner that has gone, for a while.
-    let Some(partner) = bond.partner.as_ref().filter(|_| !ports.iter().all(|it| it.is_alone))
+    let Some(partner) = bond.partner.as_ref().filter(|_| !ports.iter().all(|port| port.is_alone))
     else {
         let detail = format!(
             "nobody speaks LACP on {name}: the switch's ports are in no port channel, or in one without \
@@ -36,7 +36,7 @@ pub(super) fn judge(bond: &Bond) -> Finding {
         );
         return failed(detail, "compare the switch's ports with the cables (`dayone probe`, lldp)");
     }
-    let elsewhere = names(&|it| it.aggregator != bond.aggregator);
+    let elsewhere = names(&|bond_port| bond_port.aggregator != bond.aggregator);
     if !elsewhere.is_empty() {
         let detail = format!(
             "{elsewhere} of {name} is in another aggregator than the one in use (partner {partner}): the \
@@ -51,7 +51,7 @@ pub(super) fn judge(bond: &Bond) -> Finding {
         return failed(detail, "look for a blocked or suspended port in the switch's port channel");
     }
     let rate = |is_fast| if is_fast { "fast" } else { "slow" };
-    let theirs = ports.iter().any(|it| it.partner_is_fast);
+    let theirs = ports.iter().any(|port| port.partner_is_fast);
     let count = match (ports.len(), bond.ports.len()) {
         (live, all) if live == all => format!("all {all} ports"),
         (live, all) => format!("{live} of {all} ports, all with a carrier,"),

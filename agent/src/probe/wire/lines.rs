@@ -10,14 +10,15 @@ const WIDTH: usize = 72;
 
 /// The carriers of the cards, then what failed, from the cable up.
 pub(super) fn of(links: &[Link], findings: &[Finding]) -> Vec<String> {
-    let failed: Vec<&Finding> = findings.iter().filter(|it| it.result == Verdict::Failed).collect();
+    let failed: Vec<&Finding> =
+        findings.iter().filter(|finding| finding.result == Verdict::Failed).collect();
     let mut lines = vec![fitting(&carriers(links))];
     let room = LINES - lines.len();
     match failed.len() {
         0 => lines.push("the wire shows nothing else wrong; see: dayone probe".to_owned()),
-        few if few <= room => lines.extend(failed.iter().map(|it| short(&it.detail))),
+        few if few <= room => lines.extend(failed.iter().map(|finding| short(&finding.detail))),
         many => {
-            lines.extend(failed.iter().take(room - 1).map(|it| short(&it.detail)));
+            lines.extend(failed.iter().take(room - 1).map(|finding| short(&finding.detail)));
             lines.push(format!("and {} more; see: dayone probe", many - (room - 1)));
         }
     }
@@ -26,8 +27,8 @@ pub(super) fn of(links: &[Link], findings: &[Finding]) -> Vec<String> {
 
 /// The cards with and without a carrier; whoever made a link cannot pull its cable.
 fn carriers(links: &[Link]) -> String {
-    let cards = links.iter().filter(|it| it.physical && !it.is_made());
-    let (with, without): (Vec<&Link>, Vec<&Link>) = cards.partition(|it| it.has_carrier);
+    let cards = links.iter().filter(|link| link.physical && !link.is_made());
+    let (with, without): (Vec<&Link>, Vec<&Link>) = cards.partition(|card| card.has_carrier);
     match (with.as_slice(), without.as_slice()) {
         ([], []) => "this machine has no network card that the kernel knows".to_owned(),
         ([], all) => {
@@ -40,7 +41,7 @@ fn carriers(links: &[Link]) -> String {
 
 /// Two names, and how many more there are.
 fn names(links: &[&Link]) -> String {
-    let first: Vec<&str> = links.iter().take(2).map(|it| it.name.as_str()).collect();
+    let first: Vec<&str> = links.iter().take(2).map(|link| link.name.as_str()).collect();
     let first = first.join(", ");
     match links.len() {
         more @ 3.. => format!("{first} and {} more", more - 2),

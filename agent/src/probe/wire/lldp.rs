@@ -30,15 +30,21 @@ fn silent(expected: &[Expected], why: &str) -> Vec<Finding> {
 }
 
 fn judge(heard: &[LldpNeighbour], expected: &[Expected]) -> Vec<Finding> {
-    let shown = heard.iter().map(|it| {
-        let wanted = expected.iter().find(|wanted| wanted.link == it.link);
-        match wanted.filter(|wanted| !is_as(it, wanted)) {
-            Some(wanted) => swapped(it, wanted, expected),
-            None => Finding::new(Wire::Lldp, &it.link, Verdict::Ok, described(it)),
+    let shown = heard.iter().map(|lldp_neighbour| {
+        let wanted = expected.iter().find(|wanted| wanted.link == lldp_neighbour.link);
+        match wanted.filter(|wanted| !is_as(lldp_neighbour, wanted)) {
+            Some(wanted) => swapped(lldp_neighbour, wanted, expected),
+            None => Finding::new(
+                Wire::Lldp,
+                &lldp_neighbour.link,
+                Verdict::Ok,
+                described(lldp_neighbour),
+            ),
         }
     });
     let is_heard = |it: &&Expected| heard.iter().any(|other| other.link == it.link);
-    let missing: Vec<Expected> = expected.iter().filter(|it| !is_heard(it)).cloned().collect();
+    let missing: Vec<Expected> =
+        expected.iter().filter(|lldp_neighbour| !is_heard(lldp_neighbour)).cloned().collect();
     let why = "nobody speaks LLDP there, or the interface's `lldp` is not enabled";
     shown.chain(silent(&missing, why)).collect()
 }
@@ -53,7 +59,9 @@ fn is_as(heard: &LldpNeighbour, wanted: &Expected) -> bool {
 fn swapped(heard: &LldpNeighbour, wanted: &Expected, all: &[Expected]) -> Finding {
     let Expected { link, system, port } = wanted;
     let said = |it: &Option<String>| it.clone().unwrap_or_else(|| "any".to_owned());
-    let other = all.iter().find(|it| it.link != *link && is_as(heard, it));
+    let other = all
+        .iter()
+        .find(|lldp_neighbour| lldp_neighbour.link != *link && is_as(heard, lldp_neighbour));
     let cause = match other {
         Some(other) => format!("that is the cable of {}: two cables are swapped", other.link),
         None => "the cable is in another port".to_owned(),

@@ -30,14 +30,14 @@ pub(super) async fn look(facts: &Facts, peers: &[IpAddr]) -> Vec<Finding> {
     let peers = peers.iter().map(|ip| (*ip, facts.link_to(*ip)));
     let mut targets: Vec<(IpAddr, Option<&Link>)> = Vec::new();
     for (ip, link) in gateways.chain(peers) {
-        let index = link.map(|it| it.index);
+        let index = link.map(|link| link.index);
         if !targets.iter().any(|it| it.0 == ip && it.1.map(|it| it.index) == index) {
             targets.push((ip, link));
         }
     }
     targets.truncate(ASKED);
     let one = |(ip, link): (IpAddr, Option<&Link>)| {
-        let link = link.map(|it| (it.name.clone(), it.index, it.mtu()));
+        let link = link.map(|link| (link.name.clone(), link.index, link.mtu()));
         async move {
             let Some((name, index, mtu)) = link else {
                 let detail = format!("no route leads to {ip}");
@@ -89,7 +89,7 @@ fn told(ip: IpAddr, link: &str, mtu: u32, passed: Passed) -> Finding {
             Finding::new(Wire::Mtu, &target, Verdict::Unknown, detail)
         }
         Passed::Less(size) => {
-            let known = size.map(|it| format!(" ({it} do)")).unwrap_or_default();
+            let known = size.map(|size| format!(" ({size} do)")).unwrap_or_default();
             let detail = format!(
                 "{ip} on {link} answers small packets, and {mtu} bytes do not pass{known}: a switch's \
                  port, or the other end, has a smaller MTU"

@@ -23,8 +23,9 @@ struct Answered<'f> {
 }
 
 pub(super) async fn look(facts: &Facts, peers: &[IpAddr], netlink: &Netlink) -> Vec<Finding> {
-    let has_address =
-        |vlan: &&Vlan| facts.addresses.iter().any(|it| it.on.link == vlan.name && it.is_global());
+    let has_address = |vlan: &&Vlan| {
+        facts.addresses.iter().any(|address| address.on.link == vlan.name && address.is_global())
+    };
     let vlans = facts.vlans.iter().filter(has_address);
     let asked = vlans.map(|vlan| ask(vlan, facts, peers, netlink));
     let answered = futures_util::future::join_all(asked).await;
@@ -38,13 +39,17 @@ async fn ask<'f>(
     netlink: &Netlink,
 ) -> Answered<'f> {
     let here = |it: &&crate::model::Neighbouring| it.index == vlan.index;
-    let own: Vec<_> =
-        facts.addresses.iter().filter(|it| it.on.link == vlan.name && it.is_global()).collect();
+    let own: Vec<_> = facts
+        .addresses
+        .iter()
+        .filter(|address| address.on.link == vlan.name && address.is_global())
+        .collect();
     let near = |ip: &&IpAddr| own.iter().any(|it| it.on.reaches(**ip));
-    let mut named: Vec<IpAddr> = facts.next_hops.iter().filter(here).map(|it| it.ip).collect();
+    let mut named: Vec<IpAddr> = facts.next_hops.iter().filter(here).map(|hop| hop.ip).collect();
     named.extend(peers.iter().filter(near));
-    let mut others: Vec<IpAddr> = facts.neighbours.iter().filter(here).map(|it| it.ip).collect();
-    others.extend(own.iter().filter_map(|it| first_of(it.on.ip, it.on.prefix)));
+    let mut others: Vec<IpAddr> =
+        facts.neighbours.iter().filter(here).map(|neighbour| neighbour.ip).collect();
+    others.extend(own.iter().filter_map(|address| first_of(address.on.ip, address.on.prefix)));
     named.sort_unstable();
     named.dedup();
     others.retain(|ip| !named.contains(ip));

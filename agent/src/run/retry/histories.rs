@@ -167,7 +167,7 @@ enum Attempted {
 impl Boot {
     /// An observer hears the old network with every answer that the agent asks for.
     fn observe(&mut self, answers: &[ProbeResult]) {
-        if let Some(api) = answers.iter().find(|it| it.name == "api") {
+        if let Some(api) = answers.iter().find(|answer| answer.name == "api") {
             match api.ok {
                 true => (self.had_api, self.api_away) = (true, None),
                 false if self.had_api => {
@@ -242,9 +242,10 @@ impl Boot {
         let answers = world.ask(&probe::control(plan, &failed), false);
         self.observe(&answers);
         self.memory.hear(&answers, self.now);
-        let answering = answers.iter().filter(|it| it.ok).map(|it| it.name.as_str());
+        let answering =
+            answers.iter().filter(|answer| answer.ok).map(|answer| answer.name.as_str());
         self.memory.refuse(answering);
-        match answers.iter().all(|it| !it.ok) {
+        match answers.iter().all(|answer| !answer.ok) {
             true => PhaseError::Unproved(failed),
             false => PhaseError::Probes(failed),
         }
@@ -355,7 +356,7 @@ fn history(seed: u64) {
 /// ends within the bounds.
 #[test]
 fn no_history_of_a_boot_loses_what_it_had_or_waits_for_ever() {
-    let number = std::env::var("HISTORIES").ok().and_then(|it| it.parse().ok());
+    let number = std::env::var("HISTORIES").ok().and_then(|value| value.parse().ok());
     for seed in 0..number.unwrap_or(HISTORIES) {
         history(seed);
     }

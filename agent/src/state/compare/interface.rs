@@ -77,7 +77,8 @@ pub(super) fn lacking(
 /// Adds the names that nmstate has for keys which the document calls otherwise: ethtool's features, and a bridge's
 /// `group-forward-mask`.
 fn add_other_names(stated: &mut Value, want: &Value) {
-    if let Some(features) = stated.pointer_mut("/ethtool/feature").filter(|it| it.is_object()) {
+    if let Some(features) = stated.pointer_mut("/ethtool/feature").filter(|value| value.is_object())
+    {
         features.clone_from(&want["ethtool"]["feature"]);
     }
     if let Some(Value::Object(options)) = stated.pointer_mut("/bridge/options")

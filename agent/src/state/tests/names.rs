@@ -81,7 +81,11 @@ interfaces:
     let value = serde_json::to_value(&state.0)?;
     let of = |name: &str| {
         let interfaces = value["interfaces"].as_array().into_iter().flatten();
-        interfaces.into_iter().find(|it| it["name"] == name).cloned().unwrap_or_default()
+        interfaces
+            .into_iter()
+            .find(|interface| interface["name"] == name)
+            .cloned()
+            .unwrap_or_default()
     };
     // By the permanent address; the other card only has the same one at present.
     assert_eq!(of("ens3")["profile-name"], "uplink", "{value}");

@@ -12,7 +12,7 @@ fn replaced(new: &str, old: &str) -> Result<serde_json::Value> {
 
 /// Names of the entries below these keys that are to go, each by its value of `key`.
 fn absent(state: &serde_json::Value, pointer: &str, key: &str) -> Vec<String> {
-    let entries = state.pointer(pointer).and_then(|it| it.as_array()).into_iter().flatten();
+    let entries = state.pointer(pointer).and_then(|value| value.as_array()).into_iter().flatten();
     let mut names: Vec<_> = entries
         .filter(|entry| entry["state"] == "absent")
         .map(|entry| entry[key].as_str().unwrap_or_default().to_owned())
@@ -48,7 +48,10 @@ fn interfaces_of_one_name_are_told_apart_by_their_type() -> Result {
     // The kernel has one br-ex: an absent one would stand in the place of the new one.
     assert_eq!(absent(&state, "/interfaces", "type"), ["ethernet", "ovs-bridge"]);
     let interfaces = state["interfaces"].as_array().into_iter().flatten();
-    let new: Vec<_> = interfaces.filter(|it| it["state"] == "up").map(|it| &it["type"]).collect();
+    let new: Vec<_> = interfaces
+        .filter(|interface| interface["state"] == "up")
+        .map(|interface| &interface["type"])
+        .collect();
     assert_eq!(new, ["linux-bridge"], "{state}");
     Ok(())
 }

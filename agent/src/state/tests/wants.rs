@@ -61,7 +61,8 @@ fn link_local_addresses_of_a_document_are_not_awaited() -> Result {
     let text = format!(
         "interfaces: [{{name: eno1, type: ethernet, state: up, ipv6: {{enabled: true, {address}}}}}]"
     );
-    let awaited: Vec<String> = wants(&text)?.addresses.iter().map(|it| it.ip.to_string()).collect();
+    let awaited: Vec<String> =
+        wants(&text)?.addresses.iter().map(|address| address.ip.to_string()).collect();
     assert_eq!(awaited, ["2001:db8::10"]);
     Ok(())
 }
@@ -253,8 +254,11 @@ fn settings_of_open_vswitch_are_known_by_their_keys() -> Result {
         ("interfaces: []", Vec::new()),
     ] {
         let wants = wants(text)?;
-        let found: Vec<_> =
-            wants.ovs_settings.iter().map(|it| (it.map, it.key.as_deref())).collect();
+        let found: Vec<_> = wants
+            .ovs_settings
+            .iter()
+            .map(|setting| (setting.map, setting.key.as_deref()))
+            .collect();
         assert_eq!(found, expected, "{text}");
         assert_eq!(wants.ovs, !expected.is_empty(), "{text}");
     }

@@ -50,7 +50,10 @@ async fn an_answer_that_nobody_gives_any_more_is_given_up_after_a_bound() -> Tes
     bench.run(&deaf(true, true), &mut probed).await?;
     assert_eq!(probed.unproved, ["dns"]);
     assert!(
-        probed.warnings.iter().any(|it| it.contains("probe dns answered earlier in this boot"))
+        probed
+            .warnings
+            .iter()
+            .any(|warning| warning.contains("probe dns answered earlier in this boot"))
     );
     // Where the old network answers, there is no bound.
     let mut bench = refused().await?;

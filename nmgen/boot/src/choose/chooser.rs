@@ -164,13 +164,13 @@ impl<'d> Chooser<'d> {
             texts.push((Candidate { name, ..candidate }, text));
         }
         let found = node::only(texts).map_err(|both| Fault::Ambiguous {
-            files: [&both[0], &both[1]].map(|it| self.directory.file(&it.name)),
-            reasons: [&both[0], &both[1]].map(|it| shown(&it.reason)),
+            files: [&both[0], &both[1]].map(|candidate| self.directory.file(&candidate.name)),
+            reasons: [&both[0], &both[1]].map(|candidate| shown(&candidate.reason)),
         })?;
         let Some(first) = found.first() else { return Ok(None) };
         let mut choice =
             Choice { name: first.name.clone(), reason: first.reason.clone(), cards: Vec::new() };
-        let is_found = |reason: &Reason| found.iter().any(|it| it.reason == *reason);
+        let is_found = |reason: &Reason| found.iter().any(|candidate| candidate.reason == *reason);
         for card in meant.into_iter().filter(|(reason, _)| is_found(reason)).flat_map(|it| it.1) {
             if !choice.cards.contains(&card) {
                 choice.cards.push(card);
@@ -197,7 +197,8 @@ impl<'d> Chooser<'d> {
                 addresses => names.push((name.to_owned(), addresses.is_some())),
             }
         }
-        let readable = names.iter().find(|(_, is_readable)| *is_readable).map(|it| it.0.clone());
+        let readable =
+            names.iter().find(|(_, is_readable)| *is_readable).map(|name| name.0.clone());
         if let Some(readable) = readable {
             for (name, _) in names.extract_if(.., |(_, is_readable)| !*is_readable) {
                 let [broken, other] =

@@ -32,7 +32,8 @@ pub(super) fn write(paths: &Paths, ready: &Ready, log: &Log) -> Result<(), Fault
     let files: Vec<File> =
         ready.profiles.iter().map(|profile| file(&profile.file_name, &profile.text)).collect();
     // Before the profiles: after a failure the next run knows what may be there.
-    let ours: BTreeSet<&str> = ready.profiles.iter().map(|it| it.file_name.as_str()).collect();
+    let ours: BTreeSet<&str> =
+        ready.profiles.iter().map(|profile| profile.file_name.as_str()).collect();
     let all: BTreeSet<&str> = ours.iter().copied().chain(former.lines()).collect();
     keep_record(paths, &all)?;
     write::write(&directory, &files).map_err(Fault::Machine)?;
@@ -62,7 +63,7 @@ fn displaced(
         others.map_err(|source| Fault::ReadProfiles { path: directory.to_owned(), source })?;
     let is_displaced = |other: &Other| {
         let name = other.path.file_name().unwrap_or_default().to_string_lossy();
-        let is_former = former.lines().any(|it| it == name);
+        let is_former = former.lines().any(|line| line == name);
         !ours.contains(&*name) && (other.is_generated() || is_former || conflicts(other, ready))
     };
     Ok(others.into_iter().filter(is_displaced).map(|other| other.path).collect())
@@ -72,7 +73,7 @@ fn displaced(
 fn conflicts(other: &Other, ready: &Ready) -> bool {
     let is_ours = |key: &str, value: Option<&str>| {
         let mut profiles = ready.profiles.iter();
-        value.is_some() && profiles.any(|it| it.keyfile.get("connection", key) == value)
+        value.is_some() && profiles.any(|profile| profile.keyfile.get("connection", key) == value)
     };
     let is_card = |mac: Mac| ready.cards.iter().any(|card| card.mac == mac);
     is_ours("uuid", other.uuid())

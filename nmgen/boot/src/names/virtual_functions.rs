@@ -53,7 +53,7 @@ fn card_of<'r>(cards: &[(&'r str, u64)], name: &str) -> Option<(&'r str, u64)> {
 /// A card's name without its port (systemd.net-naming-scheme(7)): `ens1f0np0` has the functions `ens1f0v0`,
 /// `ens1f0v1` and so on.
 fn stem(card: &str) -> &str {
-    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|it| it.is_ascii_digit());
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     match card.rsplit_once("np") {
         Some((stem, port)) if is_number(port) => stem,
         _ => card,

@@ -115,7 +115,7 @@ impl HandOver<'_> {
         let Plan { others, bare_cards, .. } = self.plan;
         if !others.is_empty() {
             write::write(&self.system.directory, &contents(others)?).map_err(Fault::Machine)?;
-            let names: Vec<String> = others.iter().map(|it| it.name()).collect();
+            let names: Vec<String> = others.iter().map(|other| other.name()).collect();
             let text = format!(
                 "the running system got the initramfs's other profiles too: {}",
                 names.join(", ")
@@ -223,7 +223,7 @@ fn links(stage: &Path) -> Result<Vec<(String, Vec<u8>)>, Fault> {
 pub(super) fn contents<'p>(
     profiles: impl IntoIterator<Item = &'p &'p Other>,
 ) -> Result<Vec<File>, Fault> {
-    profiles.into_iter().map(|it| copy(it)).collect()
+    profiles.into_iter().map(|profile| copy(profile)).collect()
 }
 
 /// The content of a file; `None` if it is missing.

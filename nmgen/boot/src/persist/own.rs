@@ -48,7 +48,8 @@ fn ifcfg(path: PathBuf) -> Option<Other> {
     let bytes = files::read(&path).unwrap_or_default();
     let read = |path: PathBuf| files::read(&path).unwrap_or_default();
     // A gateway of all interfaces, and whether they have IPv6. The file's own values are the last ones.
-    let mut all = path.parent().map(|it| read(it.with_file_name("network"))).unwrap_or_default();
+    let mut all =
+        path.parent().map(|parent| read(parent.with_file_name("network"))).unwrap_or_default();
     all.push(b'\n');
     all.extend_from_slice(&bytes);
     let text = String::from_utf8_lossy(&all);
@@ -119,7 +120,7 @@ fn ifcfg(path: PathBuf) -> Option<Other> {
 
 /// True for a file that others than root may read: in `/etc`, NetworkManager ignores it.
 pub(crate) fn is_readable_for_others(own: &Other) -> bool {
-    let mode = fs::metadata(&own.path).map(|it| it.permissions().mode());
+    let mode = fs::metadata(&own.path).map(|metadata| metadata.permissions().mode());
     mode.is_ok_and(|mode| mode & 0o077 != 0)
 }
 

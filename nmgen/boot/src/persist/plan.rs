@@ -70,7 +70,8 @@ impl<'a> Plan<'a> {
         notes.extend(refusal);
         let members = facts.members();
         if !is_refused {
-            let ignored = members.iter().filter_map(|it| it.rival).filter(|own| own.is_ignored);
+            let ignored =
+                members.iter().filter_map(|member| member.rival).filter(|own| own.is_ignored);
             notes.extend(ignored.map(|own| {
                 let text = "NetworkManager ignores this profile, as others than root may read it";
                 (Level::Warning, format!("{}: {text}", own.path.display()))
@@ -99,8 +100,11 @@ impl<'a> Plan<'a> {
         // Without a profile of nmgen's in this boot, an interface is others'.
         active.retain(|it| it.is_early);
         let mut releases = releases(facts, &active, &mut notes);
-        let early: Vec<&Other> =
-            members.iter().filter(|it| it.is_early).map(|it| it.given.profile).collect();
+        let early: Vec<&Other> = members
+            .iter()
+            .filter(|member| member.is_early)
+            .map(|member| member.given.profile)
+            .collect();
         releases.extend(supplicant::releases(&releases, facts, &early, &mut notes));
         let written = with(&[Verdict::Give, Verdict::Rewrite]);
         let ours = with(&[Verdict::Give, Verdict::Rewrite, Verdict::Keep]);
@@ -140,7 +144,7 @@ impl Member<'_> {
     /// wrote them are written anew where they differ, unless the system has edited a member of their component; one for a card
     /// that is gone in any case.
     fn verdict(&self, all: &[Self], is_refused: bool, cards: &[Card]) -> Verdict {
-        let mut component = all.iter().filter(|it| it.component == self.component);
+        let mut component = all.iter().filter(|member| member.component == self.component);
         let is_edited = component.clone().any(|it| it.own.is_some_and(|own| !own.is_unedited));
         let stays = is_refused || component.any(|it| it.rival.is_some());
         match self.own {
@@ -236,7 +240,7 @@ fn releases<'a>(
     active: &[&Member<'a>],
     notes: &mut Vec<(Level, String)>,
 ) -> Vec<Release> {
-    for member in active.iter().filter(|it| it.is_alike() && !it.fits()) {
+    for member in active.iter().filter(|member| member.is_alike() && !member.fits()) {
         let text = format!(
             "{}: the profile is for another card than {}, which has no network in the running system",
             member.own.map(|own| own.path.display().to_string()).unwrap_or_default(),
@@ -246,7 +250,7 @@ fn releases<'a>(
     }
     let is_known = |member: &Member<'_>| member.is_alike() && member.fits();
     let unknown: Vec<&Other> =
-        active.iter().filter(|it| !is_known(it)).map(|it| it.given.profile).collect();
+        active.iter().filter(|member| !is_known(member)).map(|it| it.given.profile).collect();
     // A port without its controller is no device of its profile any more.
     let has_lost = |profile: &Other| {
         let controller = profile.controller();
@@ -254,7 +258,8 @@ fn releases<'a>(
             && unknown.iter().any(|it| [it.interface(), it.uuid()].contains(&controller))
     };
     let mut releases = Vec::new();
-    for member in active.iter().filter(|it| !is_known(it) || has_lost(it.given.profile)) {
+    for member in active.iter().filter(|member| !is_known(member) || has_lost(member.given.profile))
+    {
         let given = &member.given;
         let Some(interface) = given.interface().map(str::to_owned) else { continue };
         if !facts.line.has_network_root && !facts.line.has_fcoe {

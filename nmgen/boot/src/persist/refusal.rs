@@ -49,7 +49,8 @@ fn comes_up(own: &Other, all: &[OwnProfile]) -> bool {
         let controller = port.controller();
         controller.is_some() && [own.interface(), own.uuid()].contains(&controller)
     };
-    is_automatic(own) || all.iter().any(|it| is_automatic(it) && is_its_port(it))
+    is_automatic(own)
+        || all.iter().any(|own_profile| is_automatic(own_profile) && is_its_port(own_profile))
 }
 
 /// True when profiles that nmgen gave an earlier machine are for cards that this one lacks, and it has others without a

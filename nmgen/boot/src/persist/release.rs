@@ -63,7 +63,7 @@ pub(crate) fn release(paths: &Paths, log: &Log) -> Result<(), Fault> {
     for entry in record.lines() {
         let (interface, uuid) = entry.split_once(' ').unwrap_or((entry, ""));
         let device = paths.under(CARDS).join(interface);
-        let Some(index) = line(&device.join("ifindex")).and_then(|it| it.parse::<u32>().ok())
+        let Some(index) = line(&device.join("ifindex")).and_then(|line| line.parse::<u32>().ok())
         else {
             continue;
         };

@@ -26,7 +26,7 @@ pub(crate) fn releases(
         |it: &Other| SECTIONS.iter().any(|section| it.keyfile.section(section).is_some());
     let connected = with_hit(profiles, needs_it).into_iter();
     let interfaces: Vec<String> = connected
-        .filter_map(|it| Given::of(it, facts.cards).interface().map(str::to_owned))
+        .filter_map(|other| Given::of(other, facts.cards).interface().map(str::to_owned))
         .collect();
     if facts.line.has_network_root || facts.line.has_fcoe {
         if !interfaces.is_empty() {

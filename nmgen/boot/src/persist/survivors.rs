@@ -31,7 +31,9 @@ pub(crate) fn are_copied(paths: &Paths, line: &CommandLine, root: &Sysroot) -> b
     TEARDOWN.iter().any(|path| paths.under(path).exists())
         && line.is_first_boot
         && !line.keeps_no_network
-        && root.place(IFCFG).is_ok_and(|it| files(&it).is_ok_and(|it| it.iter().all(is_readme)))
+        && root
+            .place(IFCFG)
+            .is_ok_and(|path| files(&path).is_ok_and(|file| file.iter().all(is_readme)))
 }
 
 /// The initramfs's profiles without nmgen's (`ours`): those that stayed, and those that gave way to nmgen's.

@@ -43,7 +43,9 @@ impl Sysroot {
     /// [`Fault::OutsideRoot`]: a symbolic link on the way leads to a file of the initramfs.
     pub(crate) fn place(&self, path: &str) -> Result<PathBuf, Fault> {
         let place = self.0.join(path.trim_start_matches('/'));
-        for directory in place.ancestors().skip(1).take_while(|it| it.starts_with(&self.0)) {
+        for directory in
+            place.ancestors().skip(1).take_while(|ancestor| ancestor.starts_with(&self.0))
+        {
             match directory.canonicalize() {
                 Ok(real) if real.starts_with(&self.0) => return Ok(place),
                 Err(error) if is_missing(&error, directory) => {}

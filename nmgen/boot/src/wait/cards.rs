@@ -85,7 +85,8 @@ impl Cards {
                 continue;
             }
             // A virtual function below netvsc, for one, which the other device speaks for.
-            let is_unmanaged = entry.as_deref().is_some_and(|it| has_line(it, "E:NM_UNMANAGED=1"));
+            let is_unmanaged =
+                entry.as_deref().is_some_and(|entry| has_line(entry, "E:NM_UNMANAGED=1"));
             if device.join("device").exists()
                 && !is_unmanaged
                 && let Some(mac) = permanent_mac(&device, &permanent)

@@ -36,7 +36,7 @@ pub(crate) fn with_hit<'o>(
     profiles: &[&'o Other],
     is_hit: impl Fn(&Other) -> bool,
 ) -> Vec<&'o Other> {
-    let component = components(profiles.iter().map(|it| &it.keyfile));
+    let component = components(profiles.iter().map(|profile| &profile.keyfile));
     let all = profiles.iter().copied().zip(component);
     let hit: Vec<usize> =
         all.clone().filter(|(it, _)| is_hit(it)).map(|(_, component)| component).collect();
@@ -82,7 +82,9 @@ fn other_names(keyfile: &Keyfile) -> impl Iterator<Item = &str> {
 fn references(keyfile: &Keyfile) -> impl Iterator<Item = &str> {
     let entries = keyfile.sections.iter().flat_map(|section| &section.entries);
     let is_one = |key: &str| REFERENCES.contains(&key);
-    entries.filter(move |(key, value)| is_one(key) && !value.is_empty()).map(|it| it.1.as_str())
+    entries
+        .filter(move |(key, value)| is_one(key) && !value.is_empty())
+        .map(|entry| entry.1.as_str())
 }
 
 #[cfg(test)]

@@ -16,10 +16,13 @@ pub(crate) fn leave_out(
     others: &[Other],
     cards: &[Card],
 ) -> (Vec<Profile>, Vec<String>) {
-    let own: Vec<&Other> =
-        others.iter().filter(|it| !it.is_generated() && !is_ours(it, configuration)).collect();
+    let own: Vec<&Other> = others
+        .iter()
+        .filter(|other| !other.is_generated() && !is_ours(other, configuration))
+        .collect();
     let is_for = |profile: &Profile, own: &Other| is_for_same(&as_other(profile), own, cards);
-    let is_reason = |own: &&&Other| configuration.profiles.iter().any(|it| is_for(it, own));
+    let is_reason =
+        |own: &&&Other| configuration.profiles.iter().any(|profile| is_for(profile, own));
     let reasons = own.iter().filter(is_reason).map(|own| own.name()).collect();
     let is_hit = |profile: &Profile| own.iter().any(|own| is_for(profile, own));
     (components::leave_out(configuration, is_hit), reasons)
@@ -35,8 +38,8 @@ pub(crate) fn is_for_same(profile: &Other, other: &Other, cards: &[Card]) -> boo
 /// depends on the interface's name and type alone.
 pub(crate) fn is_ours(other: &Other, configuration: &Configuration) -> bool {
     let mut profiles = configuration.profiles.iter();
-    profiles.any(|it| {
-        let read = Keyfile::parse_leniently(&it.keyfile.render());
+    profiles.any(|profile| {
+        let read = Keyfile::parse_leniently(&profile.keyfile.render());
         entries(&read) == entries(&other.keyfile)
     })
 }

@@ -95,7 +95,9 @@ impl Other {
     }
 
     pub(crate) fn priority(&self) -> i32 {
-        self.connection("autoconnect-priority").and_then(|it| it.parse().ok()).unwrap_or_default()
+        self.connection("autoconnect-priority")
+            .and_then(|connection| connection.parse().ok())
+            .unwrap_or_default()
     }
 
     /// The card that it matches by a permanent address.

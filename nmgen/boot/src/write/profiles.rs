@@ -143,7 +143,8 @@ pub(crate) fn without_profile<'c>(
     before: &[&Other],
     after: &[&Other],
 ) -> impl Iterator<Item = &'c Card> {
-    let covers = |profiles: &[&Other], card: &Card| profiles.iter().any(|it| it.covers(card));
+    let covers =
+        |profiles: &[&Other], card: &Card| profiles.iter().any(|profile| profile.covers(card));
     cards.iter().filter(move |card| covers(before, card) && !covers(after, card))
 }
 
@@ -241,7 +242,10 @@ fn settings_text(
     let mut matched: String = interfaces(configuration, names)
         .into_iter()
         .chain(all().filter_map(|it| it.interface()))
-        .chain(parents().filter(|it| Mac::parse(it).is_none() && !it.contains(['-', ';', ' '])))
+        .chain(
+            parents()
+                .filter(|parent| Mac::parse(parent).is_none() && !parent.contains(['-', ';', ' '])),
+        )
         .collect::<BTreeSet<&str>>()
         .into_iter()
         .map(|name| format!("except:interface-name:={name};"))
@@ -290,7 +294,7 @@ fn displaced(
     let uuids: Vec<&str> = configuration
         .profiles
         .iter()
-        .filter_map(|it| it.keyfile.get("connection", "uuid"))
+        .filter_map(|profile| profile.keyfile.get("connection", "uuid"))
         .collect();
     let is_default_needed = is_default_needed(configuration, others, names, cards, line);
     let is_ours = |other: &Other| operators::is_ours(other, configuration);
@@ -332,11 +336,14 @@ fn is_default_needed(
 ) -> bool {
     let has_other = |card: &Card| {
         names.present.contains(card)
-            || others.iter().any(|it| !it.is_of_any_card() && it.covers(card))
-            || configuration.profiles.iter().any(|it| operators::as_other(it).covers(card))
+            || others.iter().any(|other| !other.is_of_any_card() && other.covers(card))
+            || configuration
+                .profiles
+                .iter()
+                .any(|profile| operators::as_other(profile).covers(card))
     };
     line.has_network_root
         || line.has_live_root
-        || (!configuration.profiles.iter().any(|it| may_lead_out(&it.keyfile))
+        || (!configuration.profiles.iter().any(|profile| may_lead_out(&profile.keyfile))
             && !cards.iter().all(has_other))
 }

@@ -27,7 +27,7 @@ pub(crate) fn is_carried_by(other: &Other, line: &CommandLine) -> bool {
 /// True for a profile of the firmware's tables.
 pub(crate) fn is_firmwares(other: &Other) -> bool {
     let is_table = |name: Option<&str>| {
-        name.is_some_and(|it| TABLES.iter().any(|table| it.starts_with(table)))
+        name.is_some_and(|name| TABLES.iter().any(|table| name.starts_with(table)))
     };
     (other.priority() == FIRMWARE && other.id() != Some(BOOTIF))
         || is_table(other.id())
@@ -41,11 +41,14 @@ pub(crate) fn leave_out(
     carriers: &[&Other],
     names: &Names,
 ) -> Vec<Profile> {
-    let parents = || carriers.iter().filter_map(|it| it.parent());
+    let parents = || carriers.iter().filter_map(|carrier| carrier.parent());
     let interfaces: BTreeSet<&str> =
-        carriers.iter().filter_map(|it| it.interface()).chain(parents()).collect();
-    let macs: Vec<Mac> =
-        carriers.iter().filter_map(|it| it.mac()).chain(parents().filter_map(Mac::parse)).collect();
+        carriers.iter().filter_map(|carrier| carrier.interface()).chain(parents()).collect();
+    let macs: Vec<Mac> = carriers
+        .iter()
+        .filter_map(|carrier| carrier.mac())
+        .chain(parents().filter_map(Mac::parse))
+        .collect();
     let cards = names.present.iter().filter(|card| macs.contains(&card.mac));
     let cards: BTreeSet<&str> = cards.map(|card| card.name.as_str()).collect();
     let is_hit = |profile: &Profile| {
@@ -55,7 +58,7 @@ pub(crate) fn leave_out(
             .find_map(|section| Mac::parse(profile.keyfile.get(section, "mac-address")?));
         interfaces.contains(name)
             || cards.contains(name)
-            || mac.is_some_and(|it| macs.contains(&it))
+            || mac.is_some_and(|mac| macs.contains(&mac))
     };
     components::leave_out(configuration, is_hit)
 }

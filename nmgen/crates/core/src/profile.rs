@@ -66,7 +66,7 @@ mod tests {
     fn found_in(text: String) -> Result<Vec<&'static str>, Refusal> {
         let source = Source { name: "".into(), text: text.into() };
         let document = nmgen_document::parse(&source);
-        let document = document.unwrap_or_else(|it| unreachable!("{it:?}"));
+        let document = document.unwrap_or_else(|document| unreachable!("{document:?}"));
         let mut found = Diagnostics::default();
         convert(&document, State::parse(&document.root)?, &mut found)?;
         Ok(found.iter().map(|fault| fault.rule.name).collect())

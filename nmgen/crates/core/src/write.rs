@@ -68,7 +68,8 @@ pub fn write(root: &Path, files: &[File]) -> Result<(), Error> {
 
 /// Like [`write()`], with several directories.
 pub fn write_all(targets: &[Target]) -> Result<(), Error> {
-    let targets: Vec<_> = targets.iter().map(|it| (it.root.as_path(), &*it.files)).collect();
+    let targets: Vec<_> =
+        targets.iter().map(|target| (target.root.as_path(), &*target.files)).collect();
     write_each(&targets, PRIVATE)
 }
 
@@ -170,7 +171,7 @@ fn create_durably(path: &Path, mode: u32) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(mode).create(path)?;
     let parents = missing.iter().filter_map(|it| it.parent());
     parents
-        .map(|it| if it.as_os_str().is_empty() { Path::new(".") } else { it })
+        .map(|parent| if parent.as_os_str().is_empty() { Path::new(".") } else { parent })
         .try_for_each(|parent| fs::File::open(parent)?.sync_all())
 }
 

@@ -188,7 +188,7 @@ mod tests {
 
     #[test]
     fn names_of_anchors_and_breaks_of_lines_are_the_same_in_both() {
-        let place = |text| refusal(text).map(|it| (it.at.line, it.at.column));
+        let place = |text| refusal(text).map(|refusal| (refusal.at.line, refusal.at.column));
         for (text, at) in [
             ("&i:", (1, 3)),
             ("a: &b 1\nc: *b:\n", (2, 6)),

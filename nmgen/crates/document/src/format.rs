@@ -64,7 +64,7 @@ pub fn printable_page(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for (index, part) in text.split('\u{1b}').enumerate() {
         let colour = part.strip_prefix('[').and_then(|rest| rest.split_once('m'));
-        let is_code = |code: &str| code.bytes().all(|it| it.is_ascii_digit() || it == b';');
+        let is_code = |code: &str| code.bytes().all(|byte| byte.is_ascii_digit() || byte == b';');
         match (index, colour) {
             (0, _) => {}
             (_, Some((code, _))) if is_code(code) => shown.push('\u{1b}'),

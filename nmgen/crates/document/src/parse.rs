@@ -113,7 +113,8 @@ fn dialect_fault(document: &Document<'_>) -> Option<Diagnostic> {
     let is_same = |text: &str| {
         // Another reading of the text is none of the file's values.
         let lines = Lines::new(lines.source());
-        parse_tree(text, lines).is_ok_and(|it| it.root.means_the_same(&document.root))
+        parse_tree(text, lines)
+            .is_ok_and(|parse_tree| parse_tree.root.means_the_same(&document.root))
     };
     let refusal = dialect::refusal(text).or_else(|| dialect::blank_end(text, is_same));
     let Refusal { message, help, at } = refusal?;

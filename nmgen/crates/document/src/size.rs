@@ -70,7 +70,8 @@ fn surplus_interface<'n, 't>(state: &'n Node<'t>) -> Option<&'n Node<'t>> {
     if let Some(surplus) = interfaces.get(MAX_INTERFACES) {
         return Some(surplus);
     }
-    let mut named: HashSet<&str> = interfaces.iter().filter_map(|it| it.text_at("name")).collect();
+    let mut named: HashSet<&str> =
+        interfaces.iter().filter_map(|interface| interface.text_at("name")).collect();
     let mut ports = Vec::new();
     interfaces.iter().for_each(|interface| find_ports(interface, &mut ports));
     // A port of two lists counts twice; one that the document describes, once.

@@ -49,7 +49,7 @@ fn behind_colon(fault: &Diagnostic, lines: &Lines) -> Option<Diagnostic> {
     let mut last = None;
     for (number, text) in lines.numbered() {
         let start = Position { line: number, column: 1 };
-        if lines.place(Span { start, end: start }).line().is_none_or(|it| it >= fault_line) {
+        if lines.place(Span { start, end: start }).line().is_none_or(|line| line >= fault_line) {
             break;
         }
         let item = text.trim_start_matches([' ', '-']);

@@ -135,13 +135,20 @@ pub fn compared<'h>(old: &'h Hosts, new: &'h Hosts) -> Vec<Compared<'h>> {
 #[must_use]
 pub fn losses(old: &Hosts, new: &Hosts) -> Diagnostics {
     let named = |hosts: &Hosts, name: &str| -> Vec<bool> {
-        hosts.machine_configs.iter().filter(|it| it.name == name).map(|it| it.has_agent).collect()
+        hosts
+            .machine_configs
+            .iter()
+            .filter(|config| config.name == name)
+            .map(|config| config.has_agent)
+            .collect()
     };
     let has_it_elsewhere = |lost: &MachineConfig| {
-        new.machine_configs.iter().any(|it| it.has_agent && it.role == lost.role)
+        new.machine_configs.iter().any(|config| config.has_agent && config.role == lost.role)
     };
-    let without = new.machine_configs.iter().filter(|it| {
-        named(old, &it.name) == [true] && named(new, &it.name) == [false] && !has_it_elsewhere(it)
+    let without = new.machine_configs.iter().filter(|config| {
+        named(old, &config.name) == [true]
+            && named(new, &config.name) == [false]
+            && !has_it_elsewhere(config)
     });
     let told = without.map(|it| {
         let message = format!("{} has the agent's units so far, and none here", it.name);
@@ -172,6 +179,6 @@ fn document(before: &Host, after: &Host, old: &Cluster, new: &Cluster) -> Docume
 
 /// True for a document of the running node.
 fn is_written(host: &Host) -> bool {
-    let has_bridge = || host.document().is_some_and(|it| derive::has_bridge(&it.root));
+    let has_bridge = || host.document().is_some_and(|document| derive::has_bridge(&document.root));
     host.policy.is_none() && (host.stage == Stage::Node || host.stage == Stage::Any && has_bridge())
 }

@@ -152,7 +152,9 @@ impl Scope<'_> {
     /// Documents with a host's name, or those of all nodes of the cluster.
     fn named(&self, is_cluster: bool) -> impl Iterator<Item = Member<'_>> {
         let members = self.all.iter().copied();
-        members.filter(move |it| it.host.name.is_some() && it.host.is_cluster() == is_cluster)
+        members.filter(move |member| {
+            member.host.name.is_some() && member.host.is_cluster() == is_cluster
+        })
     }
 
     fn compare(&self, diagnostics: &mut Diagnostics) {

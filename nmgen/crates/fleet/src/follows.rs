@@ -79,7 +79,7 @@ pub(crate) fn within(document: &Document<'_>, found: &mut Diagnostics) {
                 _ => interface.range.contains(&at(&finding.place)) || names.any(is_name),
             }
         };
-        let mut about = faulty.iter().filter(|it| is_consequence(rule, it.rule));
+        let mut about = faulty.iter().filter(|faulty| is_consequence(rule, faulty.rule));
         !here.any(|error| is_consequence(rule, error.rule.name)) && !about.any(is_about)
     });
 }

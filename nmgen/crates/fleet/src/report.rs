@@ -84,7 +84,7 @@ impl Report {
 
     /// Whether nobody has to look.
     pub fn is_good(&self) -> bool {
-        self.outcomes.iter().all(|it| it.good)
+        self.outcomes.iter().all(|outcome| outcome.good)
     }
 }
 
@@ -193,8 +193,11 @@ mod tests {
         nodes[5].pending = true;
         let report = Report::of(&nodes);
         assert!(!report.is_good());
-        let verdicts: Vec<_> =
-            report.outcomes.iter().map(|it| (&*it.verdict, it.nodes.len())).collect();
+        let verdicts: Vec<_> = report
+            .outcomes
+            .iter()
+            .map(|outcome| (&*outcome.verdict, outcome.nodes.len()))
+            .collect();
         assert_eq!(verdicts, [("FELL BACK", 2), ("PENDING", 1), ("IN FORCE", 3)]);
         assert_eq!(report.groups[0].words, "…: gateway … does not answer");
         assert_eq!(report.groups[0].nodes, [3, 4]);

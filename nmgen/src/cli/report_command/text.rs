@@ -20,11 +20,11 @@ pub(super) fn text(nodes: &[Node], report: &Report) -> String {
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         first.join(" ") + &more
     };
-    let outcomes = report.outcomes.iter().map(|it| {
-        let reason = it.reason.clone().unwrap_or_default();
+    let outcomes = report.outcomes.iter().map(|outcome| {
+        let reason = outcome.reason.clone().unwrap_or_default();
         // Nobody looks for the names of nodes that are well.
-        let names = if it.good { String::new() } else { named(&it.nodes) };
-        [it.verdict.clone(), reason, it.nodes.len().to_string(), names]
+        let names = if outcome.good { String::new() } else { named(&outcome.nodes) };
+        [outcome.verdict.clone(), reason, outcome.nodes.len().to_string(), names]
     });
     let mut text = table(["OUTCOME", "REASON", "NODES", ""], &outcomes.collect::<Vec<_>>());
     let more = |all: usize| {

@@ -88,7 +88,9 @@ fn base_is_port(
     reference: &Reference<'_>,
     report: &mut Report<'_>,
 ) {
-    let Some(bond) = subject.controller_of(lower.name).filter(|it| it.kind == "bond") else {
+    let Some(bond) =
+        subject.controller_of(lower.name).filter(|controller| controller.kind == "bond")
+    else {
         return;
     };
     if upper.kind == "vlan" {

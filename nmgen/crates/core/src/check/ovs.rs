@@ -33,7 +33,10 @@ pub(super) fn check(subject: &Subject<'_>, report: &mut Report<'_>) {
         authenticated_ports(subject, bridge, report);
     }
     for interface in of_kind("ovs-interface") {
-        if subject.controller_of(interface.name).is_some_and(|it| it.kind == "ovs-bridge") {
+        if subject
+            .controller_of(interface.name)
+            .is_some_and(|controller| controller.kind == "ovs-bridge")
+        {
             continue;
         }
         without_bridge(subject, interface, &bridges, report);

@@ -56,7 +56,7 @@ pub(super) fn check(document: &Document<'_>, cards: &[&str], diagnostics: &mut D
     super::of_part(&mut found);
     // All that it asks for may come from captures.
     let is_filled = !desired.entries().is_empty();
-    found.retain(|it| !is_filled || it.rule != EMPTY_DOCUMENT);
+    found.retain(|diagnostic| !is_filled || diagnostic.rule != EMPTY_DOCUMENT);
     diagnostics.extend(found);
 }
 

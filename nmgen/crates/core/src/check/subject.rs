@@ -98,7 +98,11 @@ impl<'a> Subject<'a> {
 
     /// The declared interface that a misspelt name is meant as.
     pub(super) fn meant(&self, name: &str) -> Option<&'a str> {
-        let mut names = self.interfaces.iter().filter(|it| it.in_kernel()).map(|it| it.name);
+        let mut names = self
+            .interfaces
+            .iter()
+            .filter(|interface| interface.in_kernel())
+            .map(|interface| interface.name);
         names.find(|own| is_alike(name, own))
     }
 

@@ -72,7 +72,8 @@ pub fn select(
             }
         }
         let ignored = candidates(*tier, identity, &listing.ignored).into_iter();
-        let warnings = ignored.map(|it| Warning::YamlSuffix(format!("{}.yaml", it.name)));
+        let warnings =
+            ignored.map(|candidate| Warning::YamlSuffix(format!("{}.yaml", candidate.name)));
         selection.warnings.extend(warnings);
     }
     selection

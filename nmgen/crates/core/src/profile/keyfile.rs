@@ -226,7 +226,7 @@ mod tests {
         let text = "[ipv4]\ndns=a\nmay-fail=true\nmethod=manual\n\n[ipv6]\nmethod=disabled\n";
         assert_eq!(keyfile.render(), text);
         assert_eq!(
-            keyfile.section_mut("ipv4").map(|it| it.take("m")).unwrap_or_default(),
+            keyfile.section_mut("ipv4").map(|section| section.take("m")).unwrap_or_default(),
             ["true", "manual"]
         );
         keyfile.remove("ipv6");

@@ -21,7 +21,7 @@ impl Host {
             let address = nic.mac_address.to_string();
             if let Some((index, node)) = document.interface(name) {
                 // An empty one counts as none.
-                if node.get("mac-address").is_some_and(|it| it.text() != Some("")) {
+                if node.get("mac-address").is_some_and(|node| node.text() != Some("")) {
                     continue;
                 }
                 if let Some(Node { value: Value::Mapping(entries), span }) =
@@ -83,7 +83,7 @@ mod tests {
         let map = [("eth0", "52:54:00:00:01:01"), ("eth1", "52:54:00:00:01:02")];
         let host = Host { nics: map.map(nic).into(), ..host };
         let document = host.with_mac_addresses();
-        let root = document.map(|it| it.root).unwrap_or_else(|| unreachable!("{text}"));
+        let root = document.map(|document| document.root).unwrap_or_else(|| unreachable!("{text}"));
         let cards = interface::all(&root).iter();
         cards
             .map(|it| (it.text_at("name").unwrap_or_default().to_owned(), it.mac_at("mac-address")))

@@ -246,12 +246,17 @@ mod tests {
         for (first, second) in BREAKS.iter().flat_map(|a| BREAKS.map(|b| (a, b))) {
             let text = format!("# é{first}- é: b{second}  c: 'd{first}    e'{second}- f{first}");
             let events: Result<Vec<_>, _> = Parser::new_from_str(&text).collect();
-            let scalars = events.iter().flatten().filter(|it| matches!(it.0, Event::Scalar(..)));
+            let scalars =
+                events.iter().flatten().filter(|event| matches!(event.0, Event::Scalar(..)));
             assert_eq!(scalars.clone().count(), 5, "{text:?}");
             for (_, span) in scalars {
                 let found = at(span.start.line() as u32, span.start.col() as u32 + 1);
                 let offset = text.char_indices().nth(span.start.index()).map(|(offset, _)| offset);
-                assert_eq!(offset.and_then(|it| position(&text, it)), Some(found), "{text:?}");
+                assert_eq!(
+                    offset.and_then(|offset| position(&text, offset)),
+                    Some(found),
+                    "{text:?}"
+                );
             }
             let error = serde_yaml::from_str::<serde_yaml::Value>(&format!("{text}}}"));
             let place = error.err().and_then(|error| error.location());

@@ -94,7 +94,7 @@ fn without_route<'n, 't>(root: &'n Node<'t>, family: &str) -> Option<&'n Node<'t
         Some(ip) => !is_of_each_host(&ip),
         None => false,
     };
-    let up = interface::all(root).iter().filter(|it| interface::is_up(it) && leaves(it));
+    let up = interface::all(root).iter().filter(|node| interface::is_up(node) && leaves(node));
     let enabled =
         up.filter(|it| it.at(&[family, "enabled"]).and_then(Node::boolean) != Some(false));
     let items =

@@ -15,7 +15,8 @@ rules! {
 
 pub(super) fn check(members: &[Member<'_>], diagnostics: &mut Diagnostics) {
     let mut owners: HashMap<IpAddr, &Member<'_>> = HashMap::new();
-    let written = members.iter().filter(|it| matches!(it.host.network, HostNetwork::Written(_)));
+    let written =
+        members.iter().filter(|member| matches!(member.host.network, HostNetwork::Written(_)));
     for member in written.clone() {
         for address in member.network.families().into_iter().flat_map(|(_, it)| &it.addresses) {
             if !is_of_each_host(&address.ip) {

@@ -77,7 +77,8 @@ impl<'h> Known<'h> {
     }
 
     fn of(&self, host: &Host, document: &Document<'_>) -> Option<&'h Hardware> {
-        let own = interfaces(document).iter().filter_map(|it| it.mac_at("mac-address"));
+        let own =
+            interfaces(document).iter().filter_map(|interface| interface.mac_at("mac-address"));
         let mut macs = host.nics.iter().map(|nic| nic.mac_address).chain(own);
         let by_mac = macs.find_map(|mac| self.by_mac.get(&mac).copied());
         by_mac.or_else(|| *self.by_name.get(host.short_name()?)?)

@@ -41,7 +41,7 @@ pub(super) fn of_family(cluster: &Cluster, ip: IpAddr) -> Vec<IpNet> {
     let networks = cluster.machine_networks.iter().filter(|network| !network.is_default);
     networks
         .map(|network| network.network)
-        .filter(|it| it.addr().is_ipv4() == ip.is_ipv4())
+        .filter(|network| network.addr().is_ipv4() == ip.is_ipv4())
         .collect()
 }
 

@@ -64,7 +64,7 @@ pub(super) fn check(sources: &Hosts, diagnostics: &mut Diagnostics) {
                 || format!("in the document of {} ({})", name.escape_debug(), host.place.shown());
             for policy in policies.get(name).into_iter().flatten() {
                 let mut found = Comparison::of(&policy.root, &own.root, false);
-                found.retain(|it| !is_masquerade(it.own));
+                found.retain(|contradiction| !is_masquerade(contradiction.own));
                 changed.extend(found.iter().map(|it| it.field.clone()));
                 tell(POLICY_DIFFERS, &found, policy, own, &whose(), diagnostics);
             }
@@ -73,7 +73,7 @@ pub(super) fn check(sources: &Hosts, diagnostics: &mut Diagnostics) {
         let Some([state]) = states.get(name).map(Vec::as_slice) else { continue };
         if host.policy.is_some() || is_of_running_node(host, own, state) {
             let mut found = Comparison::of(&own.root, &state.root, true);
-            found.retain(|it| !changed.contains(&it.field));
+            found.retain(|contradiction| !changed.contains(&contradiction.field));
             let whose = format!("on {}", name.escape_debug());
             tell(NODE_STATE_DIFFERS, &found, own, state, &whose, diagnostics);
         }
@@ -284,7 +284,7 @@ impl<'d> Comparison<'d> {
 
     fn list(&mut self, at: &str, own: &'d Node<'static>, other: &'d Node<'static>) {
         for item in own.items().iter().filter(|item| !is_link_local(item)) {
-            let same = other.items().iter().find(|it| is_same(identity(it), identity(item)));
+            let same = other.items().iter().find(|node| is_same(identity(node), identity(item)));
             let field = || format!("{at}[{}]", shown(item));
             match same {
                 Some(same) => self.mapping(&field(), item, same),
@@ -302,10 +302,12 @@ impl<'d> Comparison<'d> {
             return;
         };
         let has = |it: &Node<'_>, key: &str| {
-            own.get(key).is_none_or(|own| it.get(key).is_some_and(|it| same(own, it)))
+            own.get(key).is_none_or(|own| it.get(key).is_some_and(|node| same(own, node)))
         };
         let table = |it: &Node<'_>| {
-            it.get("table-id").and_then(Node::number).filter(|it| *it != MAIN && *it != 0)
+            it.get("table-id")
+                .and_then(Node::number)
+                .filter(|number| *number != MAIN && *number != 0)
         };
         let alike = others.iter().filter(|it| {
             it.text_at("destination").is_some_and(|it| is_same(it, destination))
@@ -317,8 +319,10 @@ impl<'d> Comparison<'d> {
             return;
         }
         let field = format!("routes.config[{}]", destination.escape_debug());
-        match (alike.first().and_then(|it| it.get("next-hop-address")), own.get("next-hop-address"))
-        {
+        match (
+            alike.first().and_then(|alike| alike.get("next-hop-address")),
+            own.get("next-hop-address"),
+        ) {
             (Some(other), Some(own)) => self.tell(field + ".next-hop-address", own, Some(other)),
             _ => self.missing(field, own),
         }

@@ -63,7 +63,7 @@ fn count<'h>(hosts: &[&'h Host], wanted: &[Replicas]) -> (HashMap<&'h str, u64>,
     let (mut counts, mut anyone) = (HashMap::new(), 0);
     for role in named.into_values().chain(roles) {
         match role {
-            Some(role) if wanted.iter().any(|it| usual(&it.role) == role) => {
+            Some(role) if wanted.iter().any(|replicas| usual(&replicas.role) == role) => {
                 *counts.entry(role).or_default() += 1;
             }
             // A misspelt role may be any.

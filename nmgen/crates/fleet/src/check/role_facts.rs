@@ -148,7 +148,10 @@ impl Role<'_> {
             for gateway in &family.gateways {
                 let address = address_beside(family, *gateway);
                 let length = address.and_then(|address| address.length);
-                of_gateway.entry(*gateway).or_default().extend(length.map(|it| (*member, it)));
+                of_gateway
+                    .entry(*gateway)
+                    .or_default()
+                    .extend(length.map(|length| (*member, length)));
             }
         }
         for (gateway, hosts) in of_gateway {

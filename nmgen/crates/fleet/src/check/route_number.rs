@@ -15,7 +15,7 @@ pub(super) fn check(document: &Document<'_>, diagnostics: &mut Diagnostics) {
     for (section, key) in NUMBERS {
         let list = document.root.at(&[section, "config"]).map(Node::items).unwrap_or_default();
         for node in list.iter().filter_map(|item| item.get(key)) {
-            if let Some(number) = node.number().filter(|it| *it > u64::from(u32::MAX)) {
+            if let Some(number) = node.number().filter(|number| *number > u64::from(u32::MAX)) {
                 let message = format!("{key} {number} is not in 0..={}", u32::MAX);
                 let help = "the kernel has 32 bits for it";
                 diagnostics.push(

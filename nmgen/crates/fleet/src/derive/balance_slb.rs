@@ -123,7 +123,7 @@ fn bond<'a>(
     }
     let below = stack::below(node);
     let cards: Vec<&str> =
-        below.iter().filter(|it| it.role == Role::Port).map(|it| it.name).collect();
+        below.iter().filter(|reference| reference.role == Role::Port).map(|it| it.name).collect();
     let name = of(index);
     if cards.len() < 2 {
         let message = format!("bond {name} has fewer than two ports, and {MODE} needs two");
@@ -158,7 +158,7 @@ fn aggregate(bond: &Node<'static>) -> Option<&'static str> {
     let section = section(bond)?;
     let is_slb = || {
         let option = section.at(&["options", MODE]).and_then(Node::text);
-        option.is_some_and(|it| matches!(it, "true" | "1" | "yes" | "on"))
+        option.is_some_and(|option| matches!(option, "true" | "1" | "yes" | "on"))
     };
     match bond_mode(section.text_at("mode")?)? {
         "balance-xor" if is_slb() => None,
@@ -199,10 +199,11 @@ fn unused(
             Some(Step::Key(section)) => TUNNELS.contains(&&**section),
             _ => false,
         };
-        let needs = stack::below(node).into_iter().find(|it| match own.contains(&it.name) {
-            true => !follows(&it.steps),
-            false => of_bond.contains(&it.name),
-        });
+        let needs =
+            stack::below(node).into_iter().find(|reference| match own.contains(&reference.name) {
+                true => !follows(&reference.steps),
+                false => of_bond.contains(&reference.name),
+            });
         if let (Some(needed), Some(upper)) = (needs, node.text_at("name")) {
             let message =
                 format!("{upper} is on {}, which a node with {MODE} does not have", needed.name);

@@ -34,7 +34,7 @@ pub(crate) fn counterpart(
     let request = Request {
         uplinks: choice(interface),
         second: second.map(choice).unwrap_or_default(),
-        balance_slb: patched.map(|it| it.names),
+        balance_slb: patched.map(|patched| patched.names),
     };
     derived(early, document, cluster, &request).ok()
 }
@@ -58,12 +58,13 @@ fn without_additions(derived: &mut Node<'static>, written: &Node<'static>) {
     let written_interfaces = interface::all(written);
     let interfaces = derived.find_mut(&Path::default().key("interfaces"));
     if let Some(Node { value: Value::Sequence(own), .. }) = interfaces {
-        let is_written =
-            |own: &Node<'_>| written_interfaces.iter().any(|it| is_same(it, own) && !is_up(it));
+        let is_written = |own: &Node<'_>| {
+            written_interfaces.iter().any(|interface| is_same(interface, own) && !is_up(interface))
+        };
         own.retain(|own| is_up(own) || is_written(own));
         for bridge in own.iter_mut().filter(|own| kind(own) == "ovs-bridge") {
-            let other = written_interfaces.iter().find(|it| is_same(it, bridge));
-            if other.is_some_and(|it| it.at(&["bridge", EXTRA]).is_none())
+            let other = written_interfaces.iter().find(|interface| is_same(interface, bridge));
+            if other.is_some_and(|other| other.at(&["bridge", EXTRA]).is_none())
                 && let Some(ports) = bridge.find_mut(&Path::default().key("bridge"))
             {
                 drop_entry(ports, |entry| entry.key == EXTRA);

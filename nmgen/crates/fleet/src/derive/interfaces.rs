@@ -49,7 +49,9 @@ impl<'a> Interfaces<'a> {
         let uppers = self.all.iter().filter(|node| is_up(node));
         let listed = |upper: &&Node<'static>| {
             let below = stack::below(upper);
-            below.iter().any(|it| it.role == Role::Port && names.contains(&it.name))
+            below
+                .iter()
+                .any(|reference| reference.role == Role::Port && names.contains(&reference.name))
         };
         uppers.filter_map(|node| Some((node.text_at("name")?, node))).find(|(_, node)| listed(node))
     }

@@ -32,7 +32,7 @@ impl<'w> Patched<'w> {
         };
         let bridge = interfaces().find(has_peer)?;
         let (peers, others): (Vec<_>, Vec<_>) =
-            interface::ports(bridge).iter().partition(|it| it.text_at("name") == Some(peer));
+            interface::ports(bridge).iter().partition(|port| port.text_at("name") == Some(peer));
         let ([own], [bond]) = (&peers[..], &others[..]) else { return None };
         (interface::ovs_bond(bond)?.text_at("mode") == Some(MODE)).then_some(())?;
         let below = stack::below(bridge).into_iter().map(|it| it.name);

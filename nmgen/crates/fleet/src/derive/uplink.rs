@@ -96,7 +96,7 @@ pub(super) fn found(
 /// The candidates with the lowest metric of each family. An unknown metric is neither lower nor higher.
 fn preferred(candidates: Vec<Candidate<'_>>) -> Vec<Candidate<'_>> {
     let lowest = |family| {
-        let of_family = || candidates.iter().filter(move |it| it.family == family);
+        let of_family = || candidates.iter().filter(move |candidate| candidate.family == family);
         let is_known = of_family().all(|it| it.metric.is_some());
         of_family().map(|it| it.metric).min().flatten().filter(|_| is_known)
     };

@@ -27,8 +27,8 @@ impl Request {
     /// An error for each choice for a host that the sources do not have.
     pub fn verify(&self, hosts: &[Host], sources: &[String]) -> Diagnostics {
         let hosts: Vec<&Host> = hosts.iter().collect();
-        let uplinks = self.uplinks.iter().map(|it| ("--uplink", it));
-        let choices = uplinks.chain(self.second.iter().map(|it| ("--br-ex1", it)));
+        let uplinks = self.uplinks.iter().map(|choice| ("--uplink", choice));
+        let choices = uplinks.chain(self.second.iter().map(|choice| ("--br-ex1", choice)));
         let unknown = |(option, choice): (&str, &Choice)| {
             let name = choice.host.as_deref()?;
             let is_there = hosts.iter().any(|host| is_named(host, name));
@@ -84,7 +84,9 @@ pub(super) struct Wanted<'r> {
 impl Wanted<'_> {
     /// The names of all interfaces to make.
     pub(super) fn names(&self) -> Vec<&str> {
-        let others = self.balance_slb.map(|it| [&*it.bridge, &it.bond, &it.patch, &it.peer]);
+        let others = self.balance_slb.map(|balance_slb| {
+            [&*balance_slb.bridge, &balance_slb.bond, &balance_slb.patch, &balance_slb.peer]
+        });
         std::iter::once(self.name).chain(others.into_iter().flatten()).collect()
     }
 }
@@ -96,7 +98,8 @@ fn is_named(host: &Host, name: &str) -> bool {
 
 /// The choice for this host, else the one for all.
 pub(super) fn chosen<'r>(choices: &'r [Choice], host: &Host) -> Option<&'r str> {
-    let of = |wanted: Option<&str>| choices.iter().rev().find(|it| it.host.as_deref() == wanted);
+    let of =
+        |wanted: Option<&str>| choices.iter().rev().find(|choice| choice.host.as_deref() == wanted);
     let named = host.name.as_deref().and_then(|name| of(Some(name)));
     let named = named.or_else(|| of(Some(host.short_name()?)));
     named.or_else(|| of(None)).map(|choice| choice.interface.as_str())

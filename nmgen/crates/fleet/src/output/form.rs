@@ -192,7 +192,9 @@ fn keyfiles(hosts: Cow<'_, [Converted]>) -> Vec<File> {
     };
     match hosts {
         Cow::Borrowed(hosts) => hosts.iter().flat_map(files).collect(),
-        Cow::Owned(hosts) => each_given(hosts, |it| files(&it)).into_iter().flatten().collect(),
+        Cow::Owned(hosts) => {
+            each_given(hosts, |converted| files(&converted)).into_iter().flatten().collect()
+        }
     }
 }
 

@@ -78,9 +78,9 @@ impl Selection<'_> {
     fn keep_clusters(&self, loaded: &mut Hosts) {
         let is_kept =
             |name: Option<&str>| self.clusters.iter().any(|cluster| fits_cluster(name, cluster));
-        let others = loaded.clusters.extract_if(.., |it| !is_kept(it.name.as_deref()));
+        let others = loaded.clusters.extract_if(.., |cluster| !is_kept(cluster.name.as_deref()));
         let others: Vec<Cluster> = others.collect();
-        loaded.management_controllers.retain(|it| is_kept(it.cluster.as_deref()));
+        loaded.management_controllers.retain(|controller| is_kept(controller.cluster.as_deref()));
         let kept = &loaded.clusters;
         loaded.diagnostics.retain(|found| {
             let directory = directory_of(&found.place.file);
@@ -188,7 +188,7 @@ fn names<'h>(hosts: &[&'h Host], is_kept: &[bool]) -> HashSet<Named<'h>> {
 /// Keeps the hosts of these names too.
 fn also(hosts: &[&Host], is_kept: &mut [bool], wanted: impl Fn(&Named<'_>) -> bool) {
     for (host, is_kept) in hosts.iter().zip(is_kept) {
-        *is_kept |= named(host).is_some_and(|it| wanted(&it));
+        *is_kept |= named(host).is_some_and(|named| wanted(&named));
     }
 }
 

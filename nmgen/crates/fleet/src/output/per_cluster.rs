@@ -73,7 +73,7 @@ fn directories(name: &str) -> Vec<String> {
         let part: String = part.chars().map(usable).take(200).collect();
         if is_usable_name(&part) { part } else { format!("cluster{}", part.replace('.', "-")) }
     };
-    name.split('/').filter(|it| !it.is_empty() && *it != ".").map(part).collect()
+    name.split('/').filter(|part| !part.is_empty() && *part != ".").map(part).collect()
 }
 
 #[cfg(test)]

@@ -74,7 +74,7 @@ fn entry(group: &[&Compared<'_>], pictures: &mut Budget, lists: &mut Budget) -> 
     };
     let role = printable(change.role.as_deref().unwrap_or(""));
     let host = after.or(*before);
-    let cluster = printable(host.and_then(|it| it.cluster.as_deref()).unwrap_or("Hosts"));
+    let cluster = printable(host.and_then(|host| host.cluster.as_deref()).unwrap_or("Hosts"));
     let file = file(*before, *after);
     let names = [&*title, &*role, &*cluster, &*file, label.1].into_iter();
     let names = names.chain(others.iter().map(String::as_str));

@@ -42,7 +42,7 @@ fn within(hosts: &Hosts, findings: &[Diagnostic], sources: &[String], bounds: Bo
 
 /// Tells what the bounds of a page leave out.
 pub(super) fn without_picture(entries: &[Entry]) -> Option<String> {
-    let trees = entries.iter().filter(|it| matches!(it.view, View::Tree(_))).count();
+    let trees = entries.iter().filter(|entry| matches!(entry.view, View::Tree(_))).count();
     (trees > 0).then(|| {
         format!("{} are drawn as text: --host NAME draws one of them.", counted(trees, "host"))
     })
@@ -62,8 +62,10 @@ fn by_row<'d>(
             }
         }
     }
-    let has_file = |row: &Row<'_>, file: &str| row.hosts.iter().any(|it| &*it.place.file == file);
-    let has_line = |row: &Row<'_>, place: &Place| row.hosts.iter().any(|it| is_within(it, place));
+    let has_file =
+        |row: &Row<'_>, file: &str| row.hosts.iter().any(|host| &*host.place.file == file);
+    let has_line =
+        |row: &Row<'_>, place: &Place| row.hosts.iter().any(|host| is_within(host, place));
     let row_of = |finding: &Diagnostic| {
         let file = &*finding.place.file;
         match finding.host.as_deref() {
@@ -94,9 +96,9 @@ fn by_row<'d>(
 /// is at one of them.
 fn is_within(host: &Host, place: &Place) -> bool {
     let line = |place: &Place| place.position.as_ref().map(|at| at.start.line);
-    let last = host.document().and_then(|it| {
-        let end = it.root.span.end;
-        line(&it.place(Span { start: end, end }))
+    let last = host.document().and_then(|document| {
+        let end = document.root.span.end;
+        line(&document.place(Span { start: end, end }))
     });
     let first = line(&host.place);
     let lines = first..=last.max(first);
@@ -105,7 +107,7 @@ fn is_within(host: &Host, place: &Place) -> bool {
 
 fn entry(row: &Row<'_>, findings: &[&Diagnostic], budget: &mut Budget) -> Entry {
     let (title, file) = (title(row), file(row));
-    let errors = findings.iter().filter(|it| it.is_error()).count();
+    let errors = findings.iter().filter(|finding| finding.is_error()).count();
     let mut labels = Vec::new();
     for (class, count) in [("error", errors), ("warning", findings.len() - errors)] {
         if count > 0 {
@@ -118,7 +120,7 @@ fn entry(row: &Row<'_>, findings: &[&Diagnostic], budget: &mut Budget) -> Entry 
     };
     let (cluster, role) = (cluster(row), role(row));
     let names = [&*title, &*role, &*cluster, &*file].into_iter();
-    let rules = findings.iter().flat_map(|it| [it.rule.name, &*it.message]);
+    let rules = findings.iter().flat_map(|finding| [finding.rule.name, &*finding.message]);
     let words = entry::words(names.chain(row.words()).chain(rules));
     let addresses = entry::addresses(row);
     let is_kept = !findings.is_empty();
@@ -151,7 +153,9 @@ fn view(row: &Row<'_>, pictures: &mut Budget, trees: &mut Budget) -> View {
             return View::Picture(svg);
         }
     }
-    let tree = host.document().map(|it| show::tree(&show::title(host, it), it, Style::Plain));
+    let tree = host
+        .document()
+        .map(|document| show::tree(&show::title(host, document), document, Style::Plain));
     match tree.filter(|tree| trees.has_room(tree)) {
         Some(tree) => View::Tree(tree),
         None => View::Nothing("The page has no room for it: --host NAME shows it."),
@@ -164,7 +168,7 @@ fn title(row: &Row<'_>) -> String {
         let title = show::title(host, host.document()?);
         // The cluster is the section's title.
         let cluster = host.cluster.as_deref().map(|name| format!("{name}: "));
-        let short = cluster.and_then(|it| title.strip_prefix(&it).map(str::to_owned));
+        let short = cluster.and_then(|cluster| title.strip_prefix(&cluster).map(str::to_owned));
         Some(short.unwrap_or(title))
     });
     let named = named.or_else(|| host?.name.clone());
@@ -192,7 +196,7 @@ fn role(row: &Row<'_>) -> String {
 }
 
 fn finding_counts(findings: &[Diagnostic]) -> (String, String) {
-    let errors = findings.iter().filter(|it| it.is_error()).count();
+    let errors = findings.iter().filter(|finding| finding.is_error()).count();
     (counted(errors, "error"), counted(findings.len() - errors, "warning"))
 }
 

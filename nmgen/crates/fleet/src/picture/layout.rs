@@ -116,7 +116,7 @@ impl Towers<'_> {
         if uppers.is_empty() {
             return block;
         }
-        let width: f64 = uppers.iter().map(|it| it.size.width + GAP).sum::<f64>() - GAP;
+        let width: f64 = uppers.iter().map(|upper| upper.size.width + GAP).sum::<f64>() - GAP;
         if uppers.len() > 1 && width > self.page {
             uppers = vec![framed(None, uppers, self.page)];
         }

@@ -196,7 +196,7 @@ fn give_bases(bricks: &mut [Brick]) {
             }
             let (frame, base) = (outermost(bricks, index), outermost(bricks, lower));
             let mut downwards = std::iter::successors(Some(base), |upper| bases[*upper]);
-            let is_circle = downwards.clone().any(|it| it == frame);
+            let is_circle = downwards.clone().any(|downward| downward == frame);
             if bases[frame].is_none() && !is_circle && downwards.nth(MAX_HEIGHT).is_none() {
                 bases[frame] = Some(base);
                 bricks[index].base = Some(lower);

@@ -118,7 +118,7 @@ fn mark_moved(early: &mut Stack, later: &mut Stack) {
             if early.bricks.iter().any(|it| it.name == brick.name && has_it(it)) {
                 continue;
             }
-            let Some(other) = early.bricks.iter_mut().find(|it| has_it(it)) else { continue };
+            let Some(other) = early.bricks.iter_mut().find(|brick| has_it(brick)) else { continue };
             if let Some(line) = other.details.iter_mut().find(|line| is_its(line)) {
                 line.other = Some(brick.name.clone());
             }
@@ -139,7 +139,7 @@ fn is_same_interface(one: &Brick, other: &Brick) -> bool {
 
 fn mark_only(others: &[Brick], bricks: &mut [Brick], mark: Mark) {
     for brick in bricks.iter_mut().filter(|brick| !brick.is_ghost) {
-        let is_there = others.iter().any(|it| is_same_interface(it, brick));
+        let is_there = others.iter().any(|other| is_same_interface(other, brick));
         brick.mark = Some(mark).filter(|_| !is_there);
     }
 }

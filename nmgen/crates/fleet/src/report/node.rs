@@ -72,7 +72,7 @@ impl Node {
 
     /// Whether its document is that of several nodes.
     pub(super) fn is_shared(&self) -> bool {
-        self.document.as_deref().is_some_and(|it| it.rsplit('/').next() == Some(SHARED))
+        self.document.as_deref().is_some_and(|document| document.rsplit('/').next() == Some(SHARED))
     }
 
     /// The document's path, which is one for all hosts' own files.
@@ -156,10 +156,13 @@ impl Account {
         let file = file.to_owned();
         if self.facts.is_some() && self.collected.is_some() {
             let own = Node {
-                name: self.hostname.filter(|it| !it.is_empty()).unwrap_or_else(|| name.to_owned()),
+                name: self
+                    .hostname
+                    .filter(|hostname| !hostname.is_empty())
+                    .unwrap_or_else(|| name.to_owned()),
                 role: self.role,
                 collected: self.collected,
-                version: self.versions.and_then(|it| it.dayone),
+                version: self.versions.and_then(|version| version.dayone),
                 file,
                 ..Node::default()
             };
@@ -186,7 +189,7 @@ impl Account {
         let is_gone = self.verdict_reason.as_deref() == Some("document-gone");
         let removed = self.removed.filter(|_| is_gone);
         let removed = removed.map(|path| format!("{path} is no longer this node's"));
-        let trial = self.trial.and_then(|it| it.reason).filter(|_| verdict == "TRIAL");
+        let trial = self.trial.and_then(|trial| trial.reason).filter(|_| verdict == "TRIAL");
         // Causes that explain others come first.
         let causes = [
             trial,

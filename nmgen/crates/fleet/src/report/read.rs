@@ -138,7 +138,7 @@ fn unpacked(bytes: Vec<u8>) -> io::Result<Vec<u8>> {
 fn accounts(bytes: &[u8], file: &str, name: &str, count: &Count) -> Accounts {
     let mut found = Accounts { file: file.to_owned(), nodes: Vec::new(), why: None };
     for account in Deserializer::from_slice(bytes).into_iter::<Account>() {
-        match account.map(|it| it.node(file, name)) {
+        match account.map(|account| account.node(file, name)) {
             Ok(Some(node)) if count.add() => found.nodes.push(node),
             Ok(Some(_)) => break,
             Ok(None) => found.why = Some("it is no account of a node".to_owned()),

@@ -13,7 +13,10 @@ pub(super) fn load(manifest: &mut Manifest<'_>, root: &Node<'_>, found: &mut Fou
     let Some((object, place)) = manifest.metadata(root) else { return };
     let Some(spec) = manifest.get(root, "spec") else { return };
     let deployment = manifest.at(spec, &["clusterDeploymentRef"]);
-    let name = deployment.and_then(|it| it.text_at("name")).unwrap_or(&object.name).to_owned();
+    let name = deployment
+        .and_then(|deployment| deployment.text_at("name"))
+        .unwrap_or(&object.name)
+        .to_owned();
     found.origin.claim(Claim::Cluster {
         namespace: object.namespace,
         name,

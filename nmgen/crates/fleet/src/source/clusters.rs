@@ -282,7 +282,7 @@ impl Resolver {
         label: &Option<String>,
         apart: &BTreeSet<(Option<String>, Option<String>)>,
     ) -> usize {
-        let spaces = namespace.as_ref().and_then(|it| self.spaces.get(it));
+        let spaces = namespace.as_ref().and_then(|namespace| self.spaces.get(namespace));
         let described: Vec<usize> = match (spaces, label) {
             (Some(groups), _) => groups.clone(),
             // A namespace is added when the objects are applied.

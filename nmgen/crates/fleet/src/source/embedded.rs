@@ -213,7 +213,7 @@ mod tests {
     fn what_all_values_unpack_to_is_bounded() {
         let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
         let packed = packer.write_all(b"# a comment\n").and_then(|()| packer.finish());
-        let packed = packed.unwrap_or_else(|it| unreachable!("{it}"));
+        let packed = packed.unwrap_or_else(|packed| unreachable!("{packed}"));
         let url = format!("data:;base64,{}", STANDARD.encode(packed));
         let size = b"# a comment\n".len();
         for (before, expected, after) in [

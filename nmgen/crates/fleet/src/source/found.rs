@@ -340,7 +340,8 @@ impl Found {
             let origin = self.origins.get(*host);
             let Some(host) = self.loaded.hosts.get_mut(*host) else { continue };
             host.network = HostNetwork::Unreadable;
-            let found = index.find(name, origin.map(|it| &*it.directory).unwrap_or_default());
+            let found =
+                index.find(name, origin.map(|origin| &*origin.directory).unwrap_or_default());
             let (problem, help) = match found.map(|index| (&self.secrets[index].content, index)) {
                 Some((Content::Document(document), index)) => {
                     // One Secret may serve many hosts.
@@ -462,7 +463,7 @@ impl Found {
 /// The findings about files without hosts. Where a misspelt key is the reason it alone is told, and once.
 fn without_hosts(mut without: Diagnostics, others: &mut Diagnostics) -> Diagnostics {
     let is_at = |place: &Place, rule, found: &[Diagnostic]| {
-        found.iter().any(|it| it.rule == rule && it.place == *place)
+        found.iter().any(|diagnostic| diagnostic.rule == rule && diagnostic.place == *place)
     };
     let has_reason = |finding: &Diagnostic| is_at(&finding.place, KEY_MISSPELT, others);
     if without.iter().any(has_reason) {
@@ -505,7 +506,8 @@ fn without_captured(hosts: &mut Vec<Host>) -> Vec<Host> {
     let written: BTreeSet<String> =
         written.filter_map(Host::short_name).map(str::to_owned).collect();
     let is_fact = |host: &mut Host| {
-        is_captured(host) && host.short_name().is_some_and(|it| written.contains(it))
+        is_captured(host)
+            && host.short_name().is_some_and(|short_name| written.contains(short_name))
     };
     hosts.extract_if(.., is_fact).collect()
 }

@@ -64,9 +64,12 @@ impl InfraEnvs {
                 found.add(INFRA_ENV_SELECTOR, environment.place.clone(), message, help);
             }
         }
-        let has_environment =
-            |config: &Config| self.environments.iter().any(|it| it.is_beside(config));
-        let is_selected = |config: &Config| self.environments.iter().any(|it| it.selects(config));
+        let has_environment = |config: &Config| {
+            self.environments.iter().any(|environment| environment.is_beside(config))
+        };
+        let is_selected = |config: &Config| {
+            self.environments.iter().any(|environment| environment.selects(config))
+        };
         // One mistake in a selector leaves out all.
         for config in self.configs.iter().filter(|_| has_selected) {
             if has_environment(config) && !is_selected(config) {
@@ -108,7 +111,7 @@ pub(super) fn load(manifest: &mut Manifest<'_>, root: &Node<'_>, found: &mut Fou
     found.infra_envs.environments.push(InfraEnv {
         name: name.name,
         namespace: name.namespace,
-        wanted: selector.map(|it| labels(it, &["matchLabels"])).unwrap_or_default(),
+        wanted: selector.map(|selector| labels(selector, &["matchLabels"])).unwrap_or_default(),
         has_expressions,
         place,
     });

@@ -188,7 +188,12 @@ mod tests {
     #[test]
     fn networks_are_read_as_installers_do() {
         for text in ["192.0.2.0/24", "192.0.2.9/24", "::/0", "2001:db8::/64"] {
-            assert_eq!(in_cidr_notation(text).map(|it| it.to_string()).as_deref(), Some(text));
+            assert_eq!(
+                in_cidr_notation(text)
+                    .map(|in_cidr_notation| in_cidr_notation.to_string())
+                    .as_deref(),
+                Some(text)
+            );
         }
         for text in ["192.0.2.0", "192.0.2.0/33", "192.000.002.000/24", "192.0.2.0/", "a/24"] {
             assert_eq!(in_cidr_notation(text), None, "{text}");

@@ -12,7 +12,7 @@ pub(super) fn load(manifest: &mut Manifest<'_>, root: &mut Node<'_>, found: &mut
     let Some(status) = manifest.get_mut(root, "status") else { return };
     let place = place.unwrap_or_else(|| manifest.place(status));
     if let Some(state) = status.get("currentState") {
-        hardware::state(name.as_ref().map(|it| &*it.name), state, place.clone(), found);
+        hardware::state(name.as_ref().map(|name| &*name.name), state, place.clone(), found);
     }
     let host = Host::new(name.map(|name| name.name), place);
     let host = manifest.with_network(host, status, "currentState");

@@ -42,7 +42,7 @@ pub(super) fn load(path: &str, found: &mut Found) -> Result<(), Error> {
         if assisted.iter().any(is_done) {
             continue;
         }
-        let parent = Path::new(&below).parent().map(|it| it.display().to_string());
+        let parent = Path::new(&below).parent().map(|parent| parent.display().to_string());
         found.origin = root.below(&below);
         if let Some(parent) = parent.filter(|parent| parent.len() > path.len()) {
             let hosts = assisted_tree::hosts(&parent)?;
@@ -142,7 +142,7 @@ fn add_host(name: &str, source: &Source, host: Result<Host, Diagnostics>, found:
 fn is_document(path: &str, name: &str) -> bool {
     let file = directory::join(path, name);
     let mut ignored = Diagnostics::default();
-    let is_file = std::fs::symlink_metadata(&file).is_ok_and(|it| it.is_file());
+    let is_file = std::fs::symlink_metadata(&file).is_ok_and(|metadata| metadata.is_file());
     let mut read = || directory::read(path, &file, kind::limit, &mut ignored).ok().flatten();
     is_file
         && read().is_some_and(|source| {
