@@ -5,7 +5,6 @@ mod form;
 mod journals;
 mod redact;
 mod role;
-mod secret_forms;
 mod short;
 mod tokens;
 mod unpack;

@@ -17,6 +17,7 @@ mod export;
 #[cfg(any(test, feature = "fuzzing"))]
 #[doc(hidden)]
 pub mod fuzzing;
+mod library_log;
 mod lock;
 mod model;
 mod network;

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod collected;
+mod secrets;
 mod shown;
 
 use std::ffi::{OsStr, OsString};
@@ -412,56 +413,4 @@ fn the_most_interfaces_of_a_document_cost_a_second_and_one_more_is_refused() {
     let said = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(2), "{said}");
     assert!(said.contains("more than 1500 interfaces"), "{said}");
-}
-
-/// Documents with a secret where nobody expects one: behind the key of another tool, behind a quote within a quoted value, in the
-/// address of a proxy.
-fn unexpected() -> Vec<String> {
-    let of_section = |(section, key): (&str, &str)| {
-        let flow =
-            format!("interfaces: [{{name: eth0, type: ethernet, {section}: {{{key}: VALUE}}}}]\n");
-        let block = format!(
-            "interfaces:\n- name: eth0\n  type: ethernet\n  {section}:\n    {key}: VALUE\n"
-        );
-        [flow.clone(), format!("{flow}]"), block.clone(), format!("{block}   typo: 1\n")]
-    };
-    let keys = ["pass", "pwd", "pw", "key", "secret", "token"];
-    let sections = keys.into_iter().map(|key| ("802.1x", key));
-    let sections = sections.chain([("macsec", "key"), ("libreswan", "secret")]);
-    let install = "apiVersion: v1\nkind: InstallConfig\nproxy: {httpProxy: \"http://user:VALUE@proxy:3128\", noProxy: [}\n";
-    let others = [
-        r#"interfaces: [{name: eth0,, 802.1x: {password: "abc\"VALUE"}}]"#,
-        "interfaces: [{name: eth0,, 802.1x: {password: 'it''s VALUE'}}]",
-        "interfaces: [{name: eth0,, 802.1x: {key: 'it''s VALUE'}}]",
-        "interfaces: [{name: eth0, description: 'http://user:VALUE@proxy', tipe: 1}]",
-        "interfaces: [{name: 'http://user:VALUE@proxy/', type: ethernet}]",
-        install,
-    ];
-    sections.flat_map(of_section).chain(others.map(|it| format!("{it}\n"))).collect()
-}
-
-#[tests::case]
-fn no_finding_shows_a_secret_that_stands_where_nobody_expects_one() {
-    let place = tempfile::tempdir().unwrap();
-    let at = place.path();
-    fs::write(at.join("none.yml"), "interfaces:\n- {name: eth0, type: ethernet}\n").unwrap();
-    let commands: [&[&str]; 5] = [
-        &["check", "a.yml"],
-        &["check", "--format", "json", "a.yml"],
-        &["diff", "none.yml", "a.yml"],
-        &["gc", "a.yml"],
-        &["nmstatectl", "validate", "a.yml"],
-    ];
-    for document in unexpected() {
-        fs::write(at.join("a.yml"), document.replace("VALUE", MARKERS[0])).unwrap();
-        for command in commands {
-            let said = said(at, command);
-            // Output is the document's own: an address there is as it was written.
-            let is_output = command[0] != "gc" && !document.contains("http://");
-            let output = if is_output { &said.output[..] } else { &[] };
-            for shown in [output, &said.messages] {
-                assert_eq!(trace(shown, MARKERS[0]), None, "{command:?} {document}");
-            }
-        }
-    }
 }

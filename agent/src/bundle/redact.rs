@@ -1,25 +1,10 @@
-//! Secrets, hidden in everything that is collected. Which words are keys of secrets is decided in one place for all of the
-//! project (`nmgen::secret`); here are the forms of NetworkManager's profiles and of Open vSwitch's rows.
+//! Secrets, hidden in everything that is collected. `nmgen::secret` decides what one is; here are the forms of the record, of
+//! properties of NetworkManager and of Open vSwitch's rows.
 
 use std::path::Path;
 
-use nmgen::secret::{self, HIDDEN, Secrets};
+use nmgen::secret::{self, HIDDEN, Secrets, is_key};
 use serde_json::Value;
-
-use super::secret_forms;
-
-/// Keys of profiles whose values are secrets and no document's (NetworkManager's `NM_SETTING_PARAM_SECRET`).
-const PROFILE_KEYS: [&str; 7] =
-    ["pin", "preshared-key", "wep-key0", "wep-key1", "wep-key2", "wep-key3", "leap-password"];
-
-/// Keys of a private key, or of its path.
-const PRIVATE_KEYS: [&str; 2] = ["private-key", "phase2-private-key"];
-
-/// The section whose private key is never a path.
-const WIREGUARD: &str = "wireguard";
-
-/// The section that has nothing else.
-const SECRETS: &str = "vpn-secrets";
 
 /// Hides secrets, and remembers those of files: a journal may quote them.
 #[derive(Default)]
@@ -33,7 +18,7 @@ impl Redactor {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         match name.contains("record.json") {
             true => self.record(text),
-            false => self.plain(path, text),
+            false => self.plain(text),
         }
     }
 
@@ -48,41 +33,24 @@ impl Redactor {
             if let (Some(Value::String(own)), Some(place)) =
                 (record.pointer(part), shown.pointer_mut(part))
             {
-                *place = self.plain(Path::new("document.yml"), own).into();
+                *place = self.plain(own).into();
             }
         }
         if shown == record { text.to_owned() } else { format!("{shown:#}\n") }
     }
 
-    fn plain(&mut self, path: &Path, text: &str) -> String {
-        let text = &secret_forms::without(text);
-        if is_keyfile(path, text) {
-            return self.profile(text);
-        }
+    fn plain(&mut self, text: &str) -> String {
         let secrets = Secrets::of(text);
-        let hidden: Vec<String> =
-            secrets.hidden_in(text).lines().map(|line| self.comment(line)).collect();
-        if hidden.iter().map(String::as_str).eq(text.lines()) {
+        let hidden = secrets.hidden_in(text);
+        if hidden.lines().eq(text.lines()) {
             return text.to_owned();
         }
         self.known.push(secrets);
-        hidden.join("\n") + if text.ends_with('\n') { "\n" } else { "" }
-    }
-
-    /// A line of a document without the secrets in its comment, which no parser tells of.
-    fn comment(&mut self, line: &str) -> String {
-        let Some((before, comment)) = line.split_once('#') else { return line.to_owned() };
-        let secrets = Secrets::of(comment);
-        let hidden = secrets.hidden_in(comment);
-        if hidden != comment {
-            self.known.push(secrets);
-        }
-        format!("{before}#{hidden}")
+        hidden
     }
 
     /// A text that may quote files, such as a journal.
     pub(crate) fn text(&self, text: &str) -> String {
-        let text = &secret_forms::without(text);
         let own = Secrets::of(text).hidden_in(text);
         self.known.iter().fold(own, |text, secrets| secrets.hidden(text))
     }
@@ -92,7 +60,7 @@ impl Redactor {
         match value {
             Value::Object(map) => {
                 for (key, value) in map {
-                    if is_key(key) && !is_place(key, value) || key == SECRETS {
+                    if is_key(key) && !is_public(key, value) {
                         hide(value);
                     } else if let Some(shown) = bytes(value).and_then(|it| shown(&it)) {
                         *value = serde_json::json!({"type": "s", "data": shown});
@@ -107,7 +75,7 @@ impl Redactor {
                 items => items.iter_mut().for_each(|it| self.value(it)),
             },
             Value::String(text) => {
-                let shown = secret_forms::without(text);
+                let shown = Secrets::default().hidden(std::mem::take(text));
                 let shown = self.known.iter().fold(shown, |it, own| own.hidden(it));
                 *text =
                     if text.contains('\n') { Secrets::of(&shown).hidden_in(&shown) } else { shown };
@@ -115,82 +83,15 @@ impl Redactor {
             Value::Null | Value::Bool(_) | Value::Number(_) => {}
         }
     }
-
-    /// keyfile(5).
-    fn profile(&mut self, text: &str) -> String {
-        let (mut section, mut values, mut lines) = (String::new(), Vec::new(), Vec::new());
-        for line in text.lines() {
-            if let Some(name) = line.trim().strip_prefix('[').and_then(|it| it.strip_suffix(']')) {
-                name.clone_into(&mut section);
-            }
-            let found = line.split_once('=').filter(|(key, value)| {
-                // A line that somebody took out still has the value.
-                let key = key.trim_start_matches(['#', ';', ' ', '\t']).trim_end();
-                let is_path = section != WIREGUARD && is_path(key, value.trim());
-                let is_secret = is_key(key) && !is_path || section == SECRETS;
-                is_secret && !key.ends_with("-flags")
-            });
-            match found {
-                Some((key, value)) => {
-                    values.push(value.trim().to_owned());
-                    lines.push(format!("{key}={HIDDEN}"));
-                }
-                // A flag of a secret, or the path of a key.
-                None if line.split_once('=').is_some_and(|(key, _)| is_key(key.trim())) => {
-                    lines.push(line.to_owned());
-                }
-                // A unit's `Environment=PASSWORD=…`.
-                None => {
-                    let secrets = Secrets::of(line);
-                    let hidden = secrets.hidden_in(line);
-                    if hidden != line {
-                        self.known.push(secrets);
-                    }
-                    lines.push(hidden);
-                }
-            }
-        }
-        if lines.iter().map(String::as_str).eq(text.lines()) {
-            return text.to_owned();
-        }
-        self.known.push(Secrets::of_values(values.iter().map(String::as_str)));
-        lines.join("\n") + "\n"
-    }
 }
 
-/// Whether this is keyfile(5) or NetworkManager.conf(5): by its directory or name, else by what it begins with, as the agent's
-/// copies of profiles do.
-fn is_keyfile(path: &Path, text: &str) -> bool {
-    let is_of_manager = path.components().any(|it| it.as_os_str() == "NetworkManager");
-    let is_section = |line: &str| line.starts_with('[') && line.ends_with(']');
-    let is_said = |line: &&str| !line.is_empty() && !line.starts_with(['#', ';']);
-    is_of_manager
-        || path.extension().is_some_and(|it| it == "nmconnection")
-        || text.lines().map(str::trim).find(is_said).is_some_and(is_section)
-}
-
-fn is_key(key: &str) -> bool {
-    secret::is_key(key) || PRIVATE_KEYS.contains(&key) || PROFILE_KEYS.contains(&key)
-}
-
-/// Whether this is the path of a private key, and not the key. One key of WireGuard in 64 begins with `/`.
-fn is_path(key: &str, value: &str) -> bool {
-    PRIVATE_KEYS.contains(&key)
-        && (value.starts_with('/') || value.starts_with("file://"))
-        && !is_key_of_wireguard(value)
-}
-
-/// 32 bytes in base64.
-fn is_key_of_wireguard(value: &str) -> bool {
-    let is_of_it = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '/');
-    value.strip_suffix('=').is_some_and(|it| it.len() == 43 && it.chars().all(is_of_it))
-}
-
-fn is_place(key: &str, value: &Value) -> bool {
+fn is_public(key: &str, value: &Value) -> bool {
     match value {
-        Value::String(text) => is_path(key, text),
+        Value::String(text) => secret::is_public(key, text),
         // NMState's own field, or a property's bytes as NetworkManager has them.
-        Value::Object(_) => bytes(value).is_some_and(|it| is_path(key, it.trim_end_matches('\0'))),
+        Value::Object(_) => {
+            bytes(value).is_some_and(|it| secret::is_public(key, it.trim_end_matches('\0')))
+        }
         // Flags, as a count of retries is one.
         Value::Null | Value::Bool(_) => true,
         Value::Number(_) | Value::Array(_) => false,
@@ -206,7 +107,7 @@ fn bytes(value: &Value) -> Option<String> {
 
 /// The text without secrets, where it has some.
 fn shown(text: &str) -> Option<String> {
-    let shown = secret_forms::without(text);
+    let shown = Secrets::default().hidden(text.to_owned());
     (shown != text).then(|| shown.trim_end_matches('\0').to_owned())
 }
 

@@ -10,7 +10,7 @@ use nmgen::source::bounded;
 use thiserror::Error;
 
 use super::{digest::Digest, identity::HostNameError};
-use crate::{client::netlink::NetlinkError, paths::Paths};
+use crate::{client::netlink::NetlinkError, library_log, paths::Paths};
 
 /// Why no document could be chosen.
 #[derive(Debug, Error)]
@@ -75,6 +75,7 @@ impl Document {
         let digest = Digest::of(&bytes);
         let text = String::from_utf8(bytes)
             .map_err(|source| DocumentError::Encoding { path: path.clone(), source })?;
+        library_log::hide_secrets_of(&text);
         Ok(Self { path, text, digest, mode })
     }
 }

@@ -17,6 +17,8 @@ use tracing_subscriber::{
     util::SubscriberInitExt as _,
 };
 
+use crate::library_log;
+
 /// One id per outcome, for `journalctl MESSAGE_ID=…` and catalog entries.
 pub(crate) mod message_id {
     /// The document was committed.
@@ -209,9 +211,12 @@ pub(crate) fn start(log: Log) {
             })
             .with_target(false)
             .without_time()
-            .with_filter(ours)
+            .with_filter(ours.clone())
     });
     tracing_subscriber::registry().with(journal).with(plain).with(terminal).init();
+    if let Err(error) = library_log::start(ours) {
+        tracing::warn!("records of libraries are lost: {error}");
+    }
 }
 
 /// Severity of a console line.

@@ -48,6 +48,9 @@ pub fn painted(line: &str, style: Style) -> String {
 #[derive(Clone)]
 struct Field {
     path: String,
+    /// The last key, and whether it is one of secrets.
+    key: String,
+    is_key: bool,
     /// Its values, and those below, are not shown.
     is_secret: bool,
     /// The values of unknown keys in it are not shown either.
@@ -64,19 +67,24 @@ impl Field {
         let is_unknown = self.is_section && !secret::is_harmless(key);
         Self {
             path,
-            is_secret: self.is_secret || is_unknown || secret::is_key(key),
+            key: key.to_owned(),
+            is_key: secret::is_key(key),
+            is_secret: self.is_secret || self.is_key || is_unknown,
             is_section: secret::is_section(key),
         }
     }
 
     fn item(&self, name: &str) -> Self {
         let path = format!("{}[{name}]", self.path);
-        Self { path, is_secret: self.is_secret, is_section: false }
+        let is_secret = self.is_secret || self.is_key;
+        Self { path, key: String::new(), is_key: false, is_secret, is_section: false }
     }
 
     fn differs(&self, before: Option<&Node<'_>>, after: Option<&Node<'_>>) -> Difference {
         let shown = |node: &Node<'_>| {
-            node.clone().into_owned().without_secrets(self.is_secret, self.is_section)
+            let is_public = || node.text().is_some_and(|text| secret::is_public(&self.key, text));
+            let is_secret = self.is_secret || self.is_key && !is_public();
+            node.clone().into_owned().without_secrets(is_secret, self.is_section)
         };
         let field = self.path.clone();
         Difference { field, before: before.map(shown), after: after.map(shown) }
@@ -87,7 +95,13 @@ impl Field {
 /// content. Order is ignored. Secrets differ without their values.
 pub fn fields(before: &Node<'_>, after: &Node<'_>) -> Vec<Difference> {
     let mut found = Vec::new();
-    let root = Field { path: String::new(), is_secret: false, is_section: false };
+    let root = Field {
+        path: String::new(),
+        key: String::new(),
+        is_key: false,
+        is_secret: false,
+        is_section: false,
+    };
     node(&root, before, after, &mut found);
     found
 }

@@ -16,9 +16,9 @@ use crate::stack;
 /// Deeper nesting is treated as a cycle.
 const MAX_DEPTH: usize = 12;
 
-/// Draws one document. Ends in a line break; lines have at most 80 columns.
+/// Draws one document, without its secrets. Ends in a line break; lines have at most 80 columns.
 pub fn tree(title: &str, document: &Document<'_>, style: Style) -> String {
-    let root = &document.root;
+    let root = &document.shown().root;
     let interfaces: Vec<&Node<'_>> =
         root.get("interfaces").map(|node| node.items().iter().collect()).unwrap_or_default();
     let mut drawing = Drawing {

@@ -178,7 +178,7 @@ fn summary(interface: &Interface) -> InterfaceSummary {
 
 #[cfg(test)]
 mod tests {
-    use nmgen_document::text::secret::{FIELDS, is_harmless, is_key, is_section};
+    use nmgen_document::text::secret::{FIELDS, is_harmless, is_key, is_secret, is_section};
     use serde_yaml::Value;
 
     use super::*;
@@ -261,7 +261,7 @@ mod tests {
             "state",
             "esp",
         ] {
-            assert!(!is_key(key), "{key}");
+            assert!(!is_secret(key, "/etc/key"), "{key}");
         }
         for key in [
             "mka_cak",

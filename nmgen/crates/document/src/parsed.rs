@@ -33,6 +33,13 @@ impl<'t> Document<'t> {
         }
     }
 
+    /// The document as every output shows it: without secrets.
+    #[must_use]
+    pub fn shown(&self) -> Self {
+        let Self { lines, is_part, root } = self.clone();
+        Self { lines, is_part, root: root.without_secrets(false, false) }
+    }
+
     /// The kernel interface with this name, and its index.
     pub fn interface(&self, name: &str) -> Option<(usize, &Node<'t>)> {
         let nodes = self.root.get("interfaces")?.items().iter().enumerate();

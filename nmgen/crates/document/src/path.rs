@@ -62,7 +62,11 @@ impl Path {
 
     /// The value at this path, for a message.
     pub fn shown(&self, value: &str) -> String {
-        if self.is_secret() { secret::HIDDEN.to_owned() } else { value.escape_debug().to_string() }
+        let is_public = |it: &Step| matches!(it, Step::Key(key) if secret::is_public(key, value));
+        match self.is_secret() && !self.0.last().is_some_and(is_public) {
+            true => secret::HIDDEN.to_owned(),
+            false => value.escape_debug().to_string(),
+        }
     }
 
     /// The last step and the path to its parent.

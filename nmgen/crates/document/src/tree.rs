@@ -73,14 +73,18 @@ impl<'t> Node<'t> {
             Value::Scalar { .. } if is_secret => {
                 Value::Scalar { text: Cow::Borrowed(secret::HIDDEN), plain: false }
             }
-            scalar @ Value::Scalar { .. } => scalar,
+            Value::Scalar { text, plain } => {
+                Value::Scalar { text: secret::shown_value(text), plain }
+            }
             Value::Sequence(items) => Value::Sequence(
                 items.into_iter().map(|item| item.without_secrets(is_secret, false)).collect(),
             ),
             Value::Mapping(entries) => {
                 let hidden = |Entry { key, key_span, node }: Entry<'t>| {
                     let is_unknown = is_section && !secret::is_harmless(&key);
-                    let is_secret = is_secret || is_unknown || secret::is_key(&key);
+                    let is_key = secret::is_key(&key)
+                        && !node.text().is_some_and(|text| secret::is_public(&key, text));
+                    let is_secret = is_secret || is_unknown || is_key;
                     let node = node.without_secrets(is_secret, secret::is_section(&key));
                     Entry { key: secret::shown_key(&key).into(), key_span, node }
                 };

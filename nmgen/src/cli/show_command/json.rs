@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 /// One object with the hosts in their order. Ends in a line break.
 pub(super) fn json(hosts: &[Host]) -> String {
-    let stacks = hosts.iter().filter_map(|host| Some(one(host, host.document()?)));
+    let stacks = hosts.iter().filter_map(|host| Some(one(host, &host.document()?.shown())));
     let all = json!({
         "schema": 1,
         "version": env!("CARGO_PKG_VERSION"),

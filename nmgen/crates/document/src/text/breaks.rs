@@ -4,10 +4,15 @@ use super::Position;
 
 /// The lines of a text; a line break at its end begins no further line.
 pub fn split(text: &str) -> impl Iterator<Item = &str> {
+    lines(text).map(without_break)
+}
+
+/// [`split`], with the line breaks.
+pub(super) fn lines(text: &str) -> impl Iterator<Item = &str> {
     let mut start = 0;
     let ends = ends(text).chain(std::iter::once(text.len()));
     let lines = ends.map(move |end| &text[std::mem::replace(&mut start, end)..end]);
-    lines.filter(|line| !line.is_empty()).map(without_break)
+    lines.filter(|line| !line.is_empty())
 }
 
 /// The position of a byte of a text.

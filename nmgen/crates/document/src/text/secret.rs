@@ -1,26 +1,28 @@
-//! Secrets in a text: a diagnostic shows [`HIDDEN`] in their place, whatever it is written to.
+//! Secrets in a text: everything that is shown of it has [`HIDDEN`] in their place. What is one is decided here alone, for all
+//! programs; doc/secrets.md describes it.
 //!
 //! A text need not be valid for that: its events are read up to the first fault, and lines behind it by their words.
 
 mod credentials;
+mod forms;
 mod keys;
 mod section;
 mod values;
 mod words;
 
 use std::borrow::Cow;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 use saphyr_parser::{Event, Parser, ScalarStyle, Span as Marks};
 
-pub use self::credentials::without_credentials;
-pub use self::keys::{FIELDS, HIDDEN, is_key};
+pub use self::keys::{FIELDS, HIDDEN, is_key, is_public, is_secret};
+use self::keys::{VPN_SECRETS, WIREGUARD, is_password};
 pub use self::section::{is_harmless, is_section};
 use self::values::Values;
-use self::words::Words;
 pub(super) use self::words::in_words;
+use self::words::{Words, in_comment, of_profile};
 use super::{Position, Span, breaks};
 use crate::format::printable;
 
@@ -88,7 +90,7 @@ impl Secrets {
         found.columns.get(&line).map(Vec::as_slice).unwrap_or_default()
     }
 
-    /// A message without the values of secrets, and without the passwords of addresses.
+    /// A message without the values of secrets, and without those that any text may have by their forms.
     pub fn hidden(&self, message: String) -> String {
         match self.hidden_start(&message, usize::MAX) {
             Cow::Borrowed(_) => message,
@@ -110,6 +112,18 @@ pub fn without_secrets(text: &str, message: String) -> String {
     let secrets = Secrets::default();
     secrets.on_line(text, 1);
     printable(&secrets.hidden(message))
+}
+
+/// A value under a harmless key.
+pub fn shown_value(text: Cow<'_, str>) -> Cow<'_, str> {
+    // Most values are words, numbers and addresses.
+    let has_words = text.contains('=') || text.contains(": ");
+    let words = if has_words { in_words(&text, false).values } else { Vec::new() };
+    let shown = if words.is_empty() { text } else { Cow::Owned(hide(&text, words, 0..0).0) };
+    match Secrets::default().hidden_start(&shown, usize::MAX) {
+        Cow::Borrowed(_) => shown,
+        Cow::Owned(hidden) => Cow::Owned(hidden),
+    }
 }
 
 /// A key, which may be glued to its value: `psk:1234`.
@@ -163,9 +177,9 @@ struct Around {
     at_key: bool,
     /// Everything below is secret.
     is_secret: bool,
-    /// The value of the last key is.
-    is_next_secret: bool,
-    /// It may be one, since the section has no such key.
+    /// The last key, if it is one of secrets.
+    key: Option<Box<str>>,
+    /// The value of the last key may be a secret, since the section has no such key.
     is_next_unknown: bool,
     /// The values are encoded, perhaps.
     is_data: bool,
@@ -189,7 +203,7 @@ struct Role {
 struct Scan {
     columns: HashMap<u32, Vec<Range<u32>>>,
     values: BTreeSet<String>,
-    /// Values of keys that a section does not have, and the short values that the text has elsewhere: one that is both, such as an
+    /// Values of keys that NMState does not have, and the short values that the text has elsewhere: one that is both, such as an
     /// interface's name, is hidden at its own place alone.
     unknown: Vec<String>,
     elsewhere: BTreeSet<String>,
@@ -202,7 +216,8 @@ struct Scan {
 impl Scan {
     fn found(text: &str) -> Found {
         let mut scan = Self::default();
-        scan.credentials(text);
+        scan.forms(text);
+        scan.comments(text);
         if may_have(text) {
             scan.read(text);
         }
@@ -235,24 +250,53 @@ impl Scan {
         self.words(text);
     }
 
-    /// The passwords of addresses.
-    fn credentials(&mut self, text: &str) {
-        // Most texts have none.
-        if memchr::memchr(b'@', text.as_bytes()).is_none() {
+    /// The secrets that any text may have.
+    fn forms(&mut self, text: &str) {
+        let mut forms = forms::found(text).into_iter().peekable();
+        let mut start = 0;
+        for (number, line) in (1..).zip(breaks::lines(text)) {
+            let end = start + line.len();
+            while let Some(form) = forms.peek().filter(|form| form.start < end) {
+                let is_last = form.end <= end;
+                let of_line = &line[..form.end.min(end) - start];
+                // The indentation stays.
+                let indent = line.len() - line.trim_start_matches(' ').len();
+                let first = if form.start > start { form.start - start } else { indent };
+                if let Some(value) = of_line.get(first..).map(breaks::without_break)
+                    && !value.is_empty()
+                {
+                    let before = line[..first].chars().count() as u32 + 1;
+                    let columns = before..before + value.chars().count() as u32;
+                    self.columns.entry(number).or_default().push(columns);
+                    self.value(value);
+                }
+                if !is_last {
+                    break;
+                }
+                forms.next();
+            }
+            start = end;
+        }
+    }
+
+    /// The secrets in comments, which no parser has events of.
+    fn comments(&mut self, text: &str) {
+        if memchr::memchr2(b'#', b';', text.as_bytes()).is_none() {
             return;
         }
         for (number, line) in (1..).zip(breaks::split(text)) {
-            let (mut at, mut column) = (0, 1);
-            for password in credentials::passwords(line) {
-                let mut column_of = |place: usize| {
-                    column += line.get(at..place).unwrap_or_default().chars().count() as u32;
-                    at = place;
-                    column
-                };
-                let columns = column_of(password.start)..column_of(password.end);
-                self.columns.entry(number).or_default().push(columns);
-                self.value(&line[password]);
-            }
+            let start = match line.trim_start().starts_with(';') {
+                true => line.find(';'),
+                false => line.find('#'),
+            };
+            let Some((before, comment)) = start.map(|at| line.split_at(at + 1)) else { continue };
+            let first = before.chars().count();
+            let (values, prose) = in_comment(comment);
+            taken(comment, &values).iter().for_each(|it| self.value(it.trim_matches(AROUND)));
+            let columns = values.into_iter().chain(prose);
+            let columns =
+                columns.map(|it| (first + it.start) as u32 + 1..(first + it.end) as u32 + 1);
+            self.columns.entry(number).or_default().extend(columns);
         }
     }
 
@@ -293,7 +337,7 @@ impl Scan {
                     is_mapping,
                     at_key: true,
                     is_secret,
-                    is_next_secret: false,
+                    key: None,
                     is_next_unknown: false,
                     is_data: is_data && is_mapping,
                     is_next_data: false,
@@ -315,22 +359,23 @@ impl Scan {
     /// The value's role; the text matters for a key, which has none itself.
     fn scalar(&mut self, text: &str) -> Role {
         let Some(around) = self.around.last_mut() else { return Role::default() };
-        let Around { is_secret, is_data, .. } = *around;
+        let (is_secret, is_data) = (around.is_secret, around.is_data);
         if !around.is_mapping {
             return Role { is_secret, is_data, ..Role::default() };
         }
         around.at_key = !around.at_key;
         if around.at_key {
+            let of_key = around.key.as_deref().filter(|key| !is_public(key, text));
+            let is_unknown = around.is_next_unknown || of_key.is_some_and(|key| !is_password(key));
             return Role {
-                is_secret: is_secret || around.is_next_secret,
-                is_unknown: !is_secret && around.is_next_unknown,
+                is_secret: is_secret || around.is_next_unknown || of_key.is_some(),
+                is_unknown: !is_secret && is_unknown,
                 is_data: is_data || around.is_next_data,
                 is_section: around.is_next_section,
             };
         }
-        let is_key = is_key(text);
-        around.is_next_unknown = !is_key && around.is_section && !is_harmless(text);
-        around.is_next_secret = is_key || around.is_next_unknown;
+        around.key = is_key(text).then(|| text.into());
+        around.is_next_unknown = around.key.is_none() && around.is_section && !is_harmless(text);
         around.is_next_data = text == "data";
         around.is_next_section = is_section(text);
         Role::default()
@@ -381,7 +426,7 @@ impl Scan {
     /// Searches the lines that have a scalar with several words, or that no event is known of.
     fn words(&mut self, text: &str) {
         let lines = std::mem::take(&mut self.lines);
-        let (mut indent, mut section) = (None, None);
+        let (mut indent, mut section, mut of_profile_named) = (None, None, None);
         for (number, line) in (1..).zip(breaks::split(text)) {
             let own = line.chars().take_while(|c| *c == ' ').count();
             let length = line.chars().count();
@@ -405,27 +450,37 @@ impl Scan {
             if section.is_none() && words::begins_section(line) {
                 section = Some(own);
             }
+            if let Some(name) = line.trim().strip_prefix('[').and_then(|it| it.strip_suffix(']')) {
+                of_profile_named = [VPN_SECRETS, WIREGUARD].into_iter().find(|it| *it == name);
+            }
             if !lines.contains(&number) {
                 continue;
             }
-            let Words { values, goes_on } = in_words(line, is_below);
-            for range in values {
-                let known = self.columns.get(&number).map(Vec::as_slice).unwrap_or_default();
-                if known.iter().any(|it| it.start as usize == range.start + 1) {
-                    continue;
-                }
-                let value: String =
-                    line.chars().skip(range.start).take(range.len()).collect::<String>();
-                let quotes: &[char] = &['"', '\'', '\\', ' '];
-                self.value(value.trim_matches(quotes));
-                let range = range.start as u32 + 1..range.end as u32 + 1;
-                self.columns.entry(number).or_default().push(range);
-            }
+            let Words { values, goes_on } = match of_profile_named {
+                Some(section) => of_profile(line, section),
+                None => in_words(line, is_below),
+            };
+            let columns = self.columns.entry(number).or_default();
+            let known: HashSet<u32> = columns.iter().map(|it| it.start).collect();
+            let found = |it: &Range<usize>| !known.contains(&(it.start as u32 + 1));
+            let values: Vec<Range<usize>> = values.into_iter().filter(found).collect();
+            columns.extend(values.iter().map(|it| it.start as u32 + 1..it.end as u32 + 1));
+            taken(line, &values).iter().for_each(|it| self.value(it.trim_matches(AROUND)));
             if goes_on {
                 indent = Some(own);
             }
         }
     }
+}
+
+/// What may be around a value.
+const AROUND: &[char] = &['"', '\'', '\\', ' '];
+
+/// The characters of each range.
+fn taken(line: &str, ranges: &[Range<usize>]) -> Vec<String> {
+    let characters: Vec<char> = line.chars().collect();
+    let ranges = ranges.iter().filter_map(|range| characters.get(range.clone()));
+    ranges.map(|range| range.iter().collect()).collect()
 }
 
 /// True if a word of the text may be the key of a secret, or the text has encoded values.

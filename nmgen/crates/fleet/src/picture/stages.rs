@@ -98,7 +98,7 @@ pub(crate) fn change<'h>(before: Option<&'h Host>, after: Option<&'h Host>) -> R
 
 fn stack(host: &Host) -> Option<Stack> {
     let document = host.document()?;
-    Some(Stack::of(&show::title(host, document), document))
+    Some(Stack::of(&show::title(host, document), &document.shown()))
 }
 
 fn pair(early: Option<Stack>, later: Option<Stack>) -> Option<Vec<Stack>> {

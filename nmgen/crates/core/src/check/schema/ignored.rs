@@ -113,9 +113,10 @@ impl Search<'_, '_> {
             keys = part.keys();
         }
         let mut question: Option<Question> = None;
-        let mut dropped: Vec<Path> = Vec::new();
+        let mut dropped: Option<Path> = None;
         for Key { path, shape } in keys {
-            if dropped.iter().any(|above| path.starts_with(above)) {
+            // The keys below one follow it.
+            if dropped.as_ref().is_some_and(|above| path.starts_with(above)) {
                 continue;
             }
             let known = ANSWERS.read().unwrap_or_else(PoisonError::into_inner).get(&shape).copied();
@@ -138,7 +139,7 @@ impl Search<'_, '_> {
             });
             if is_dropped {
                 self.report(at, &path, node.text_at("state") == Some("absent"));
-                dropped.push(path);
+                dropped = Some(path);
             }
         }
     }

@@ -1,21 +1,10 @@
-//! Passwords in addresses: `https://user:password@host`, and dracut.cmdline(7)'s `netroot=iscsi:user:password@host`.
+//! Passwords in addresses: `https://user:password@host`, dracut.cmdline(7)'s `netroot=iscsi:user:password@host`, and the same
+//! without a scheme, as somebody pastes it into a list of domains.
 
+use std::net::Ipv6Addr;
 use std::ops::Range;
 
-use super::keys::HIDDEN;
-
-/// The text with [`HIDDEN`] in place of each such password.
-pub fn without_credentials(text: &str) -> String {
-    let (mut shown, mut at) = (String::with_capacity(text.len()), 0);
-    for password in passwords(text) {
-        shown.push_str(text.get(at..password.start).unwrap_or_default());
-        shown.push_str(HIDDEN);
-        at = password.end.max(at);
-    }
-    shown + text.get(at..).unwrap_or_default()
-}
-
-/// The passwords' bytes, in order.
+/// The passwords' bytes.
 pub(super) fn passwords(text: &str) -> Vec<Range<usize>> {
     // Most texts have none.
     if memchr::memchr(b'@', text.as_bytes()).is_none() {
@@ -36,7 +25,27 @@ pub(super) fn passwords(text: &str) -> Vec<Range<usize>> {
             start + found.as_ref().map_or(address.rfind('@').unwrap_or(address.len()), |it| it.end);
         found.map(|it| start + it.start..start + it.end)
     };
-    text.match_indices(':').filter_map(behind).collect()
+    let mut found: Vec<Range<usize>> = text.match_indices(':').filter_map(behind).collect();
+    let is_end = |c: char| c.is_whitespace() || "\"'\\,()[]{}<>".contains(c);
+    let mut at = 0;
+    for word in text.split_inclusive(is_end) {
+        found.extend(bare(word.trim_end_matches(is_end)).map(|it| at + it.start..at + it.end));
+        at += word.len();
+    }
+    found
+}
+
+/// The password of `user:password@host`. A path, a container's image and an IPv6 address with a link's name have none.
+fn bare(word: &str) -> Option<Range<usize>> {
+    let password = password(word)?;
+    let user = &word[..password.start - 1];
+    let is_of_user = |c: char| c.is_alphanumeric() || "-_.+%".contains(c);
+    let is_user =
+        !user.is_empty() && user.chars().all(is_of_user) && !matches!(user, "mailto" | "iscsi");
+    let is_address = word[..password.end].parse::<Ipv6Addr>().is_ok();
+    let is_one =
+        is_user && !is_address && !password.is_empty() && !word[password.clone()].contains('/');
+    is_one.then_some(password)
 }
 
 /// The address that a text begins with: it ends at white space, a quote or `end`.
@@ -54,7 +63,8 @@ fn password(address: &str) -> Option<Range<usize>> {
 
 #[cfg(test)]
 mod tests {
-    use super::{passwords, without_credentials};
+    use super::super::Secrets;
+    use super::passwords;
 
     #[test]
     fn addresses_within_addresses_are_read_once() {
@@ -78,8 +88,13 @@ mod tests {
                 "ip=a:b@c root=http://h/a:b@c http://user@host",
                 "ip=a:b@c root=http://h/a:b@c http://user@host",
             ),
+            ("search: [user:s3cret@example.com]", "search: [user:<hidden>@example.com]"),
+            (
+                "fe80::1@eth0 r.io:5000/a@sha256:1 a.yml:1:2 mailto:a@b",
+                "fe80::1@eth0 r.io:5000/a@sha256:1 a.yml:1:2 mailto:a@b",
+            ),
         ] {
-            assert_eq!(without_credentials(text), expected);
+            assert_eq!(Secrets::default().hidden(text.to_owned()), expected);
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use super::credentials::passwords;
+use super::forms;
 use super::keys::{FIELDS, HIDDEN};
 use crate::format::cut;
 
@@ -48,11 +48,11 @@ impl Values {
     pub(super) fn hidden<'m>(&self, message: &'m str, most: usize) -> Cow<'m, str> {
         let is_quote = |c: char| matches!(c, '"' | '\'' | '`');
         // The part that is shown, and an address that begins in it.
-        let passwords = passwords(cut(message, most.saturating_add(LONGEST_ADDRESS)));
-        if self.0.is_empty() && passwords.is_empty() {
+        let forms = forms::found(cut(message, most.saturating_add(LONGEST_ADDRESS)));
+        if self.0.is_empty() && forms.is_empty() {
             return Cow::Borrowed(cut(message, most));
         }
-        let mut passwords = passwords.into_iter().peekable();
+        let mut forms = forms.into_iter().peekable();
         let (mut shown, mut hidden) = (String::new(), 0);
         for (at, character) in message.char_indices().take_while(|(at, _)| *at < most) {
             let rest = &message[at..];
@@ -61,8 +61,8 @@ impl Values {
             };
             let is_secret = |length: &usize| is_telling(&rest[..*length]) || is_quoted(length);
             let secret = self.beginning(rest).find(is_secret).map(|length| at + length);
-            let password = passwords.next_if(|it| it.start <= at).map(|it| it.end);
-            match secret.max(password) {
+            let form = forms.next_if(|it| it.start <= at).map(|it| it.end);
+            match secret.max(form) {
                 Some(end) => {
                     if at >= hidden {
                         shown.push_str(HIDDEN);

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::keys::is_key;
+use super::keys::{VPN_SECRETS, is_in_prose, is_key, is_pair, is_public};
 use super::section::{is_harmless, is_section};
 
 /// The findings in a line's words.
@@ -75,6 +75,10 @@ pub(in crate::text) fn in_words(line: &str, is_below: bool) -> Words {
             },
             // A section's value, which has keys of its own.
             Some('{' | '[') if !is_secret => continue,
+            Some('{' | '[') => match group(&characters, value) {
+                Some(end) => (end, false),
+                None => (characters.len(), true),
+            },
             Some(_) if open > 0 => {
                 let ends = |c: &char| matches!(c, ',' | '}' | ']' | '"' | '\'');
                 let length = characters[value..].iter().position(ends);
@@ -87,6 +91,13 @@ pub(in crate::text) fn in_words(line: &str, is_below: bool) -> Words {
             }
         };
         if is_secret && end > value {
+            let is_end = |c: &char| c.is_whitespace() || matches!(c, ',' | '}' | ']');
+            let length = characters[value..end].iter().position(is_end).unwrap_or(end - value);
+            let text: String = characters[value..value + length].iter().collect();
+            if is_key(&word) && is_public(&word, text.trim_matches(['"', '\'', '\\'])) {
+                at = value + length;
+                continue;
+            }
             values.push(value..end);
         }
         if goes_on {
@@ -95,6 +106,51 @@ pub(in crate::text) fn in_words(line: &str, is_below: bool) -> Words {
         at = end.max(at);
     }
     Words { values, goes_on: false }
+}
+
+/// The secrets of a comment: those behind keys, and the words that follow one for a secret: `# psk abc`.
+pub(super) fn in_comment(comment: &str) -> (Vec<Range<usize>>, Option<Range<usize>>) {
+    let values = in_words(comment, false).values;
+    let (mut at, mut before) = (0, String::new());
+    for part in comment.split_inclusive(|c: char| c.is_whitespace() || matches!(c, ':' | '=')) {
+        at += part.chars().count();
+        let word = part.trim_matches(|c: char| !c.is_alphanumeric());
+        let is_key = part.ends_with([':', '=']);
+        if is_in_prose(word) && !is_key || is_pair(&before, word) {
+            let (end, rest) = (comment.trim_end().chars().count(), comment.chars().skip(at));
+            let start = at + rest.take_while(|c| !c.is_alphanumeric()).count();
+            return (values, (start < end).then_some(start..end));
+        }
+        word.clone_into(&mut before);
+    }
+    (values, None)
+}
+
+/// The secrets of a line of a profile's section in which each key has one, or none is a path.
+pub(super) fn of_profile(line: &str, section: &str) -> Words {
+    let key = line.split('=').next().unwrap_or_default();
+    let name = key.trim_matches(['#', ';', ' ', '\t']);
+    let is_one = is_key(name) || section == VPN_SECRETS && !name.ends_with("-flags");
+    let start = key.chars().count() + 1;
+    let value = start..line.chars().count();
+    Words {
+        values: if is_one && !value.is_empty() { vec![value] } else { Vec::new() },
+        goes_on: false,
+    }
+}
+
+/// The column behind the bracket that ends a group.
+fn group(characters: &[char], first: usize) -> Option<usize> {
+    let mut open = 0_usize;
+    for (at, character) in characters.iter().enumerate().skip(first) {
+        match character {
+            '{' | '[' => open += 1,
+            '}' | ']' if open == 1 => return Some(at + 1),
+            '}' | ']' => open -= 1,
+            _ => {}
+        }
+    }
+    None
 }
 
 /// The column behind the quote that ends a quoted value: `''` within single quotes, and a quote behind a backslash within double
