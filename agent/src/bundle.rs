@@ -19,7 +19,7 @@ use nmgen::source::bounded;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use self::form::Form;
+use self::form::BundleForm;
 pub(crate) use self::{
     files::{Card, File, cards, files},
     journals::Journals,
@@ -29,7 +29,7 @@ pub(crate) use self::{
     tokens::replace,
     unpack::unpack,
 };
-use crate::model::facts::{Facts, Told};
+use crate::model::facts::{Facts, SourceAnswer};
 
 /// The version of the form.
 pub(crate) const SCHEMA: u32 = 1;
@@ -82,7 +82,7 @@ pub(crate) struct Bundle {
     pub(crate) versions: Versions,
     /// `dayone status --json`, for readers of the file: from afar it is made anew.
     #[serde(skip_deserializing, default = "unread")]
-    pub(crate) status: Told<serde_json::Value>,
+    pub(crate) status: SourceAnswer<serde_json::Value>,
     pub(crate) cards: Vec<Card>,
     pub(crate) facts: Facts,
     pub(crate) journals: Journals,
@@ -96,11 +96,11 @@ pub(crate) struct Bundle {
 #[serde(rename_all = "kebab-case")]
 pub(crate) struct Versions {
     pub(crate) dayone: String,
-    pub(crate) network_manager: Told<String>,
+    pub(crate) network_manager: SourceAnswer<String>,
     /// `/proc/version`.
-    pub(crate) kernel: Told<String>,
+    pub(crate) kernel: SourceAnswer<String>,
     /// `PRETTY_NAME` of os-release(5).
-    pub(crate) system: Told<String>,
+    pub(crate) system: SourceAnswer<String>,
 }
 
 /// Reads a file, `-` from standard input.
@@ -120,7 +120,7 @@ pub(crate) fn read(path: &Path) -> Result<Bundle, BundleError> {
         false => bytes,
     };
     let decode = |source| BundleError::Decode { path: own(), source };
-    let Form { schema, values } = serde_json::from_slice(&text).map_err(decode)?;
+    let BundleForm { schema, values } = serde_json::from_slice(&text).map_err(decode)?;
     if schema > u64::from(SCHEMA) {
         return Err(BundleError::Newer { path: own(), schema });
     }
@@ -130,8 +130,8 @@ pub(crate) fn read(path: &Path) -> Result<Bundle, BundleError> {
     serde_json::from_slice(&text).map_err(decode)
 }
 
-fn unread() -> Told<serde_json::Value> {
-    Told::Error("it was not read".to_owned())
+fn unread() -> SourceAnswer<serde_json::Value> {
+    SourceAnswer::Error("it was not read".to_owned())
 }
 
 /// The bytes of a value, compressed for a name that ends in `.gz`.

@@ -19,7 +19,7 @@ mod wire;
 
 pub(crate) use self::{
     before::{Before, Checkpoint, Lead, WayBack},
-    bridge::{Bridge, PROFILE, Part, Port, Row, column_map, column_text},
+    bridge::{Bridge, BridgeRow, PROFILE, Port, Row, column_map, column_text},
     ip::{Address, Family, Gateway, OnLink, Route, Scope},
     link::{Lacp, Layer, Link, LinkRef},
     mac::Mac,

@@ -102,7 +102,7 @@ pub(crate) enum Fault {
 /// The automatic bridge of a node without a document.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", default)]
-pub(crate) struct Bridge {
+pub(crate) struct BridgeStatus {
     /// The uplink of br-ex; `reason` says why.
     pub(crate) uplink: String,
     pub(crate) bridges: Vec<String>,
@@ -112,7 +112,7 @@ pub(crate) struct Bridge {
     pub(crate) losses: Vec<String>,
 }
 
-impl From<&BridgePlan> for Bridge {
+impl From<&BridgePlan> for BridgeStatus {
     fn from(plan: &BridgePlan) -> Self {
         let is_bridge = |it: &&PlannedProfile| it.role == Role::Bridge;
         let bridges = plan.profiles.iter().filter(is_bridge);
@@ -156,7 +156,7 @@ pub(crate) struct Status {
     /// When the waiting service tries again, in words.
     pub(crate) next: Option<String>,
     /// The automatic bridge.
-    pub(crate) bridge: Option<Bridge>,
+    pub(crate) bridge: Option<BridgeStatus>,
     /// Milliseconds since 1970.
     pub(crate) started: u64,
     pub(crate) finished: Option<u64>,

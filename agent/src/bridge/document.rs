@@ -23,7 +23,7 @@ use crate::model::connection::ConnectionSettings;
 /// The document, with what NMState cannot say as comments above it.
 pub(super) fn document(inputs: &Inputs, uplink: &Uplink, profiles: &[PlannedProfile]) -> String {
     let mut comments = vec![format!("br-ex on {}: {uplink}", uplink.link)];
-    let mut document = Document::default();
+    let mut document = BridgeDocument::default();
     for names in ALL {
         let of = |id: String| profiles.iter().find(|profile| profile.id == id);
         let (Some(device), Some(local)) = (of(names.physical_id()), of(names.local_id())) else {
@@ -46,7 +46,7 @@ pub(super) fn document(inputs: &Inputs, uplink: &Uplink, profiles: &[PlannedProf
 
 /// A NetworkState, as far as a bridge needs it.
 #[derive(Debug, Default, Serialize)]
-struct Document {
+struct BridgeDocument {
     interfaces: Vec<Interface>,
     #[serde(skip_serializing_if = "Routes::is_empty")]
     routes: Routes,
@@ -74,7 +74,7 @@ struct Interface {
     #[serde(skip_serializing_if = "Option::is_none")]
     link_aggregation: Option<Aggregation>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    bridge: Option<Bridge>,
+    bridge: Option<DocumentBridge>,
     #[serde(skip_serializing_if = "Option::is_none")]
     ipv4: Option<Ip>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -88,7 +88,7 @@ struct Enabled {
 
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
-enum Bridge {
+enum DocumentBridge {
     Ovs(OvsBridge),
     Linux(LinuxBridge),
 }
@@ -128,7 +128,7 @@ fn bridge(names: BridgeNames, device: &PlannedProfile, inputs: &Inputs) -> Inter
         name: names.bridge.to_owned(),
         kind: "ovs-bridge",
         state: "up",
-        bridge: Some(Bridge::Ovs(OvsBridge {
+        bridge: Some(DocumentBridge::Ovs(OvsBridge {
             options: datapath.map(|datapath| OvsOptions { datapath }),
             port: vec![port(device.interface_name()), port(names.bridge)],
         })),

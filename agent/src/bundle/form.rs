@@ -7,12 +7,12 @@ use serde::{
 
 /// The version that the file claims, and the number of its values.
 #[derive(Default)]
-pub(super) struct Form {
+pub(super) struct BundleForm {
     pub(super) schema: u64,
     pub(super) values: usize,
 }
 
-impl<'de> Deserialize<'de> for Form {
+impl<'de> Deserialize<'de> for BundleForm {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let mut form = Self::default();
         deserializer.deserialize_map(Fields(&mut form))?;
@@ -21,7 +21,7 @@ impl<'de> Deserialize<'de> for Form {
 }
 
 /// The outermost object.
-struct Fields<'f>(&'f mut Form);
+struct Fields<'f>(&'f mut BundleForm);
 
 impl<'de> Visitor<'de> for Fields<'_> {
     type Value = ();
@@ -103,11 +103,11 @@ mod tests {
 
     #[test]
     fn values_are_counted_at_each_depth() -> Result<(), serde_json::Error> {
-        let form: Form = serde_json::from_str(
+        let form: BundleForm = serde_json::from_str(
             r#"{"a": [0, -1, 1.5, "x", null, true], "schema": 7, "b": {"c": [[]], "d": {}}}"#,
         )?;
         assert_eq!((form.schema, form.values), (7, 7 + 4));
-        assert!(serde_json::from_str::<Form>("[]").is_err());
+        assert!(serde_json::from_str::<BundleForm>("[]").is_err());
         Ok(())
     }
 }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use tokio::{io::AsyncReadExt as _, process::Command};
 
 use super::redact::Redactor;
-use crate::model::facts::Told;
+use crate::model::facts::SourceAnswer;
 
 /// The last lines that are asked for.
 const LINES: &str = "--lines=4000";
@@ -21,8 +21,8 @@ const READ: u64 = 16 << 20;
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) struct Journals {
-    pub(crate) dayone: Told<String>,
-    pub(crate) network_manager: Told<String>,
+    pub(crate) dayone: SourceAnswer<String>,
+    pub(crate) network_manager: SourceAnswer<String>,
 }
 
 impl Journals {
@@ -36,25 +36,27 @@ impl Journals {
 
     /// No journal.
     pub(crate) fn none(why: &str) -> Self {
-        let none = || Told::Error(why.to_owned());
+        let none = || SourceAnswer::Error(why.to_owned());
         Self { dayone: none(), network_manager: none() }
     }
 
     /// Hides their secrets.
     pub(crate) fn redacted(mut self, redactor: &Redactor) -> Self {
         for journal in [&mut self.dayone, &mut self.network_manager] {
-            let (Told::Value(text) | Told::Error(text)) = journal;
+            let (SourceAnswer::Value(text) | SourceAnswer::Error(text)) = journal;
             *text = redactor.text(text);
         }
         self
     }
 }
 
-async fn journal(of: &[&str], bound: Duration) -> Told<String> {
+async fn journal(of: &[&str], bound: Duration) -> SourceAnswer<String> {
     match tokio::time::timeout(bound, asked(of)).await {
-        Ok(Ok(text)) => Told::Value(text),
-        Ok(Err(why)) => Told::Error(why),
-        Err(_) => Told::Error(format!("journalctl did not end within {} s", bound.as_secs())),
+        Ok(Ok(text)) => SourceAnswer::Value(text),
+        Ok(Err(why)) => SourceAnswer::Error(why),
+        Err(_) => {
+            SourceAnswer::Error(format!("journalctl did not end within {} s", bound.as_secs()))
+        }
     }
 }
 

@@ -7,7 +7,7 @@ use std::{
 
 use nmgen::source::bounded;
 
-use crate::model::facts::Told;
+use crate::model::facts::SourceAnswer;
 
 /// The first bytes of a reader's answer: a file of the kernel's has no size.
 pub(super) fn start(path: &Path, limit: u64) -> io::Result<String> {
@@ -17,9 +17,9 @@ pub(super) fn start(path: &Path, limit: u64) -> io::Result<String> {
 }
 
 /// A short file of the kernel's or the system's.
-pub(crate) fn short(path: &Path) -> Told<String> {
+pub(crate) fn short(path: &Path) -> SourceAnswer<String> {
     match start(path, 4096) {
-        Ok(text) => Told::Value(text),
-        Err(error) => Told::Error(error.to_string()),
+        Ok(text) => SourceAnswer::Value(text),
+        Err(error) => SourceAnswer::Error(error.to_string()),
     }
 }

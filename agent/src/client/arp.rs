@@ -21,7 +21,7 @@ use tokio::io::{Interest, unix::AsyncFd};
 
 use super::{
     event_fd,
-    filter::{self, Condition, Place},
+    filter::{self, Condition, PacketField},
 };
 use crate::model::Mac;
 
@@ -69,14 +69,14 @@ pub(crate) async fn other_owner(link: &str, ip: Ipv4Addr, own: &[Mac]) -> io::Re
 /// The frames on this link, and on no VLAN of it, of other machines that claim the address by ARP for IPv4 over Ethernet. A frame
 /// with a priority has a tag with VLAN 0.
 fn claims(ip: Ipv4Addr) -> [Condition; 6] {
-    let of_frame = |what: i32| Place::Word(libc::SKF_AD_OFF + what);
+    let of_frame = |what: i32| PacketField::Word(libc::SKF_AD_OFF + what);
     [
         Condition::has_none(of_frame(libc::SKF_AD_PKTTYPE), OUTGOING),
         Condition::has_none(of_frame(libc::SKF_AD_VLAN_TAG), VLAN),
-        Condition::is(Place::Half(12), 0x0806),
-        Condition::is(Place::Word(14), 0x0001_0800),
-        Condition::is(Place::Half(18), 0x0604),
-        Condition::is(Place::Word(28), ip.to_bits()),
+        Condition::is(PacketField::Half(12), 0x0806),
+        Condition::is(PacketField::Word(14), 0x0001_0800),
+        Condition::is(PacketField::Half(18), 0x0604),
+        Condition::is(PacketField::Word(28), ip.to_bits()),
     ]
 }
 

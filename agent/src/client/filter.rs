@@ -7,7 +7,7 @@ use socket2::{SockFilter, SockRef};
 
 /// Where a value stands in a packet; below zero in what the kernel knows of it (`SKF_AD_OFF`, `SKF_NET_OFF`).
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Place {
+pub(crate) enum PacketField {
     Byte(i32),
     Half(i32),
     Word(i32),
@@ -16,19 +16,19 @@ pub(crate) enum Place {
 /// A value, some of its bits, and what they have to be.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Condition {
-    place: Place,
+    place: PacketField,
     mask: u32,
     value: u32,
 }
 
 impl Condition {
     /// The whole value.
-    pub(crate) const fn is(place: Place, value: u32) -> Self {
+    pub(crate) const fn is(place: PacketField, value: u32) -> Self {
         Self { place, mask: u32::MAX, value }
     }
 
     /// None of these bits.
-    pub(crate) const fn has_none(place: Place, mask: u32) -> Self {
+    pub(crate) const fn has_none(place: PacketField, mask: u32) -> Self {
         Self { place, mask, value: 0 }
     }
 }
@@ -44,9 +44,9 @@ fn program(conditions: &[Condition]) -> Vec<SockFilter> {
     let mut program = Vec::with_capacity(conditions.len() * 3 + 2);
     for (place, Condition { place: at, mask, value }) in conditions.iter().enumerate() {
         let (size, offset) = match at {
-            Place::Byte(offset) => (libc::BPF_B, offset),
-            Place::Half(offset) => (libc::BPF_H, offset),
-            Place::Word(offset) => (libc::BPF_W, offset),
+            PacketField::Byte(offset) => (libc::BPF_B, offset),
+            PacketField::Half(offset) => (libc::BPF_H, offset),
+            PacketField::Word(offset) => (libc::BPF_W, offset),
         };
         program.push(step(&[libc::BPF_LD, size, libc::BPF_ABS], offset.cast_unsigned()));
         program.push(step(&[libc::BPF_ALU, libc::BPF_AND, libc::BPF_K], *mask));
@@ -71,9 +71,9 @@ mod tests {
         let (here, there) = UnixDatagram::pair()?;
         here.set_nonblocking(true)?;
         let conditions = [
-            Condition::is(Place::Byte(0), 7),
-            Condition::is(Place::Half(1), 0x0806),
-            Condition::has_none(Place::Word(3), 0x0000_0fff),
+            Condition::is(PacketField::Byte(0), 7),
+            Condition::is(PacketField::Half(1), 0x0806),
+            Condition::has_none(PacketField::Word(3), 0x0000_0fff),
         ];
         attach(&here, &conditions)?;
         for (packet, is_heard) in [

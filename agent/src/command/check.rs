@@ -21,7 +21,7 @@ use crate::{
 /// A boot's way with a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-enum Verdict {
+enum BootPath {
     /// It is done already.
     InForce,
     /// The next boot applies it.
@@ -36,10 +36,10 @@ enum Verdict {
 
 /// `dayone check --format json`; `doc/check.schema.json` describes it.
 #[derive(Clone, Serialize)]
-struct Report {
+struct CheckReport {
     schema: u32,
     version: &'static str,
-    verdict: Verdict,
+    verdict: BootPath,
     document: Option<String>,
     digest: Option<String>,
     /// The verdict in words.
@@ -47,8 +47,8 @@ struct Report {
     warnings: Vec<String>,
 }
 
-impl Report {
-    fn new(verdict: Verdict, document: Option<&Document>, reason: String) -> Self {
+impl CheckReport {
+    fn new(verdict: BootPath, document: Option<&Document>, reason: String) -> Self {
         Self {
             schema: 1,
             version: env!("CARGO_PKG_VERSION"),
@@ -82,7 +82,7 @@ pub(crate) async fn check(paths: &Paths, file: Option<&Path>, form: Form) -> Res
     }
     match (result, form) {
         (result, Form::Json) => {
-            let refused = |error: &Error| Report::new(Verdict::Refused, None, chain(error));
+            let refused = |error: &Error| CheckReport::new(BootPath::Refused, None, chain(error));
             let mut report = result.as_ref().map_or_else(refused, |report| report.clone());
             report.warnings = warnings;
             print_of(paths, &format!("{:#}\n", json!(report)))?;
@@ -99,12 +99,12 @@ pub(crate) async fn check(paths: &Paths, file: Option<&Path>, form: Form) -> Res
 }
 
 /// As a service, prints nothing: the journal gets only pending and refused documents.
-fn told(paths: &Paths, report: &Report) -> Result<(), Error> {
+fn told(paths: &Paths, report: &CheckReport) -> Result<(), Error> {
     if !log::is_service() {
         return print_of(paths, &format!("{}\n", report.reason));
     }
     match (report.verdict, &report.document, &report.digest) {
-        (Verdict::Pending, Some(path), Some(digest)) => tracing::info!(
+        (BootPath::Pending, Some(path), Some(digest)) => tracing::info!(
             message_id = message_id::PENDING,
             dayone_document = %path,
             dayone_digest = %digest,
@@ -116,10 +116,10 @@ fn told(paths: &Paths, report: &Report) -> Result<(), Error> {
 }
 
 /// Checks a file that need not be this node's document, nor anything else on this node.
-fn given(paths: &Paths, file: &Path, warnings: &mut Vec<String>) -> Result<Report, Error> {
+fn given(paths: &Paths, file: &Path, warnings: &mut Vec<String>) -> Result<CheckReport, Error> {
     let chosen = document::given(paths, file)?;
     let Some(document) = &chosen.document else {
-        return Ok(Report::new(Verdict::NoDocument, None, chosen.reason));
+        return Ok(CheckReport::new(BootPath::NoDocument, None, chosen.reason));
     };
     let parsed = check::check(document)?;
     // Another machine's document may be checked here, with other links.
@@ -129,13 +129,13 @@ fn given(paths: &Paths, file: &Path, warnings: &mut Vec<String>) -> Result<Repor
     warnings.extend(machine_config::edited_files(paths, &parsed));
     let path = document.path.display();
     let (verdict, reason) = match Record::load(paths).in_force(paths, &document.digest)? {
-        true => (Verdict::InForce, format!("{path} is valid; its content is in force")),
-        false => (Verdict::Valid, format!("{path} is valid")),
+        true => (BootPath::InForce, format!("{path} is valid; its content is in force")),
+        false => (BootPath::Valid, format!("{path} is valid")),
     };
-    Ok(Report::new(verdict, Some(document), reason))
+    Ok(CheckReport::new(verdict, Some(document), reason))
 }
 
-async fn checked(paths: &Paths, warnings: &mut Vec<String>) -> Result<Report, Error> {
+async fn checked(paths: &Paths, warnings: &mut Vec<String>) -> Result<CheckReport, Error> {
     let record = Record::load(paths);
     let in_force = record.document_in_force(paths);
     let bound = std::time::Duration::ZERO;
@@ -145,7 +145,7 @@ async fn checked(paths: &Paths, warnings: &mut Vec<String>) -> Result<Report, Er
         let gone = removed(paths, &record);
         let gone = gone.map(|path| format!("; {} was removed; its network stays", path.display()));
         let reason = format!("{}{}", chosen.reason, gone.unwrap_or_default());
-        return Ok(Report::new(Verdict::NoDocument, None, reason));
+        return Ok(CheckReport::new(BootPath::NoDocument, None, reason));
     };
     let files = service_files::read(paths, &chosen.hostname)?;
     let parsed = check::check(document)?;
@@ -155,11 +155,11 @@ async fn checked(paths: &Paths, warnings: &mut Vec<String>) -> Result<Report, Er
     let (path, digest) = (document.path.display(), &document.digest);
     let is_in_force = record.in_force(paths, digest)? && record.has_service_files(&files.digests());
     let (verdict, reason) = match is_in_force {
-        true => (Verdict::InForce, format!("{path} is in force")),
+        true => (BootPath::InForce, format!("{path} is in force")),
         false => {
             let reason = format!("{path} is valid and pending: the next boot applies {digest}");
-            (Verdict::Pending, reason)
+            (BootPath::Pending, reason)
         }
     };
-    Ok(Report::new(verdict, Some(document), reason))
+    Ok(CheckReport::new(verdict, Some(document), reason))
 }

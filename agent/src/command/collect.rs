@@ -15,7 +15,7 @@ use crate::{
     cli::StatusForm,
     document::identity,
     error::Error,
-    model::facts::{Facts, Told},
+    model::facts::{Facts, SourceAnswer},
     paths::Paths,
     status,
 };
@@ -46,12 +46,12 @@ async fn collected(paths: &Paths, bound: Duration) -> Result<Value, Error> {
         }
         false => {
             let why = "it is not this system";
-            (live::none(why), Journals::none(why), Told::Error(why.to_owned()))
+            (live::none(why), Journals::none(why), SourceAnswer::Error(why.to_owned()))
         }
     };
     let links = match &facts.links {
-        Told::Value(links) => links.as_slice(),
-        Told::Error(_) => &[],
+        SourceAnswer::Value(links) => links.as_slice(),
+        SourceAnswer::Error(_) => &[],
     };
     let bundle = Bundle {
         schema: SCHEMA,
@@ -84,21 +84,21 @@ async fn collected(paths: &Paths, bound: Duration) -> Result<Value, Error> {
 }
 
 /// `dayone status --json`, by what was read already.
-async fn status_of(paths: &Paths, facts: &Facts) -> Told<Value> {
+async fn status_of(paths: &Paths, facts: &Facts) -> SourceAnswer<Value> {
     let told = match text(&paths.with(facts.clone()), StatusForm::Json).await {
         Ok((text, _)) => serde_json::from_str(&text).map_err(|error| error.to_string()),
         Err(error) => Err(nmgen::chain(&error)),
     };
-    told.map_or_else(Told::Error, Told::Value)
+    told.map_or_else(SourceAnswer::Error, SourceAnswer::Value)
 }
 
 /// The name of the operating system, from its file.
-fn system(files: &[File]) -> Told<String> {
+fn system(files: &[File]) -> SourceAnswer<String> {
     let text = files.iter().find(|file| file.path == "/etc/os-release").and_then(File::text);
     let name =
         text.and_then(|text| text.lines().find_map(|line| line.strip_prefix("PRETTY_NAME=")));
     name.map_or_else(
-        || Told::Error("/etc/os-release has no PRETTY_NAME".to_owned()),
-        |name| Told::Value(name.trim_matches('"').to_owned()),
+        || SourceAnswer::Error("/etc/os-release has no PRETTY_NAME".to_owned()),
+        |name| SourceAnswer::Value(name.trim_matches('"').to_owned()),
     )
 }

@@ -9,7 +9,7 @@ use super::{
 use crate::{
     error::Error,
     paths::Paths,
-    status::trial::{State, Trial, TrialError},
+    status::trial::{Trial, TrialError, TrialState},
 };
 
 /// The agent answers within moments; a roll back that has begun may take longer.
@@ -19,7 +19,7 @@ const ANSWER: Duration = Duration::from_secs(120);
 pub(crate) async fn confirm(paths: &Paths) -> Result<(), Error> {
     let Some(trial) = Trial::load(paths)? else { return Err(TrialError::None.into()) };
     let ended = match trial.state {
-        State::Waiting => {
+        TrialState::Waiting => {
             trial.request(paths)?;
             let answered = follow(paths, trial.asked, |_| {});
             match tokio::time::timeout(ANSWER, answered).await {
@@ -27,12 +27,12 @@ pub(crate) async fn confirm(paths: &Paths) -> Result<(), Error> {
                 Err(_) => return Err(TrialError::NoAnswer.into()),
             }
         }
-        State::Asked
-        | State::Applying
-        | State::Confirmed
-        | State::Undone
-        | State::Failed
-        | State::RollBackFailed => trial,
+        TrialState::Asked
+        | TrialState::Applying
+        | TrialState::Confirmed
+        | TrialState::Undone
+        | TrialState::Failed
+        | TrialState::RollBackFailed => trial,
     };
     let document = ended.document.display().to_string();
     ended.result()?;

@@ -163,7 +163,7 @@ pub(super) fn changes(Differences { now, then }: &Differences) -> Option<String>
 /// `dayone diff --format json`; `doc/diff.schema.json` describes it.
 #[derive(Serialize)]
 #[serde(rename_all = "kebab-case")]
-struct Report<'a> {
+struct DiffReport<'a> {
     schema: u32,
     version: &'static str,
     document: Option<&'a str>,
@@ -176,7 +176,7 @@ struct Report<'a> {
 fn json(compared: &Compared) -> String {
     let Differences { now, then } = &compared.differences;
     let hidden = now.subjects.iter().filter(|_| now.fields.is_empty());
-    let report = Report {
+    let report = DiffReport {
         schema: 1,
         version: env!("CARGO_PKG_VERSION"),
         document: compared.subject.as_deref(),

@@ -10,7 +10,7 @@ use crate::{
     run::last_good::removed,
     settings::{Policy, Settings},
     state::Parsed,
-    status::Bridge,
+    status::BridgeStatus,
 };
 
 /// Default routes that are named, of a node that may have many.
@@ -22,7 +22,7 @@ pub(super) async fn silent(
     paths: &Paths,
     settings: &Settings,
     record: &Record,
-    bridge: Option<&Bridge>,
+    bridge: Option<&BridgeStatus>,
 ) -> Option<String> {
     if settings.probe.gateway == Policy::Off {
         return None;

@@ -10,7 +10,7 @@ use std::path::Path;
 
 use nmgen::chain;
 
-use self::account::{Account, SCHEMA};
+use self::account::{HealthRecord, SCHEMA};
 use super::{
     output::print,
     status::{Depth, look},
@@ -41,7 +41,7 @@ pub(crate) async fn health(paths: &Paths, form: Form, only: Option<&str>) -> Res
         // Gone before the look, as by its unit, which removes it where this program cannot be started: an end during the look is
         // a mark of its own.
         durable::remove(&paths.ended())?;
-        let earlier: Option<Account> = durable::read_json_or_set_aside(&paths.health())?;
+        let earlier: Option<HealthRecord> = durable::read_json_or_set_aside(&paths.health())?;
         let account = watched(paths, earlier.as_ref()).await?;
         tell(&account, earlier.as_ref());
         keep(paths, &account, earlier.as_ref())?;
@@ -62,7 +62,7 @@ pub(crate) async fn health(paths: &Paths, form: Form, only: Option<&str>) -> Res
 fn of_reason(paths: &Paths, reason: &str) -> Result<(), Error> {
     // Gone before the account is read, which is written before its mark.
     durable::remove(&paths.health_mark(reason))?;
-    let account: Option<Account> = durable::read_json_or_set_aside(&paths.health())?;
+    let account: Option<HealthRecord> = durable::read_json_or_set_aside(&paths.health())?;
     match account.filter(|account| account.failed && account.reason == reason) {
         Some(account) => {
             print(&format!("{}\n", account.sentence()))?;
@@ -73,7 +73,7 @@ fn of_reason(paths: &Paths, reason: &str) -> Result<(), Error> {
 }
 
 /// The account of now, by a look at the network only where something has changed.
-async fn watched(paths: &Paths, earlier: Option<&Account>) -> Result<Account, Error> {
+async fn watched(paths: &Paths, earlier: Option<&HealthRecord>) -> Result<HealthRecord, Error> {
     if lock::at_work(paths).is_some() {
         // Between two looks that differ: never the base of a later one.
         return looked(paths, earlier, String::new()).await;
@@ -85,7 +85,7 @@ async fn watched(paths: &Paths, earlier: Option<&Account>) -> Result<Account, Er
             String::new()
         }
     };
-    let stands = |it: &&Account| {
+    let stands = |it: &&HealthRecord| {
         !picture.is_empty() && it.picture == picture && now().saturating_sub(it.looked) < STANDS
     };
     match earlier.filter(stands) {
@@ -97,16 +97,16 @@ async fn watched(paths: &Paths, earlier: Option<&Account>) -> Result<Account, Er
 /// The account by a look at the network, or at the files alone while a run is at work.
 async fn looked(
     paths: &Paths,
-    earlier: Option<&Account>,
+    earlier: Option<&HealthRecord>,
     picture: String,
-) -> Result<Account, Error> {
+) -> Result<HealthRecord, Error> {
     let settings = Usable::load(paths).settings;
     let depth = if lock::at_work(paths).is_some() { Depth::Files } else { Depth::Network };
     let (node, it) = look(paths, &settings, depth).await?;
     let (row, document) = (it.verdict.row(), node.chosen.document);
     let looked = now();
     let same = earlier.filter(|earlier| earlier.reason == row.unit);
-    let account = Account {
+    let account = HealthRecord {
         schema: SCHEMA,
         hostname: node.chosen.hostname,
         failed: false,
@@ -125,7 +125,7 @@ async fn looked(
 }
 
 /// The journal gets a change alone: the unit's state is there for the rest.
-fn tell(account: &Account, earlier: Option<&Account>) {
+fn tell(account: &HealthRecord, earlier: Option<&HealthRecord>) {
     let was = earlier.filter(|it| it.failed).map(|it| it.reason.as_str());
     let document = account.document.as_deref().unwrap_or_else(|| Path::new("")).display();
     let digest = account.digest.as_deref().unwrap_or_default();
@@ -149,7 +149,11 @@ fn tell(account: &Account, earlier: Option<&Account>) {
 }
 
 /// Writes the account, and marks the reasons whose units have to look.
-fn keep(paths: &Paths, account: &Account, earlier: Option<&Account>) -> Result<(), Error> {
+fn keep(
+    paths: &Paths,
+    account: &HealthRecord,
+    earlier: Option<&HealthRecord>,
+) -> Result<(), Error> {
     let file = paths.health();
     file.parent().map_or(Ok(()), create_runtime_dir)?;
     let reasons = account.reasons_to_look(earlier);
@@ -164,7 +168,7 @@ fn keep(paths: &Paths, account: &Account, earlier: Option<&Account>) -> Result<(
     Ok(())
 }
 
-fn encoded(paths: &Paths, account: &Account) -> Result<String, FileError> {
+fn encoded(paths: &Paths, account: &HealthRecord) -> Result<String, FileError> {
     serde_json::to_string_pretty(account)
         .map_err(|source| FileError::Encode { path: paths.health(), source })
 }

@@ -25,7 +25,7 @@ use crate::{
 
 /// `dayone plan --json`; `doc/plan.schema.json` describes it.
 #[derive(Debug, Serialize)]
-struct Report<'a> {
+struct PlanReport<'a> {
     schema: u32,
     /// The document that this node has, by which it gets its br-ex instead.
     document: Option<String>,
@@ -50,7 +50,7 @@ pub(crate) async fn plan(paths: &Paths, json: bool) -> Result<(), Error> {
         Choice::Wait(_) => return Err(crate::bridge::error::BridgeError::NoDefaultRoute.into()),
     };
     let plan = planner::plan(&inputs, uplink)?;
-    let report = Report { schema: 1, document, awaited, plan: &plan };
+    let report = PlanReport { schema: 1, document, awaited, plan: &plan };
     print_page(&paths.on_node(&if json { as_json(&report)? } else { as_text(&report) }))
 }
 
@@ -75,13 +75,13 @@ async fn inputs(paths: &Paths, settings: &Settings) -> Result<Inputs, Error> {
     tokio::time::timeout(bound, inputs).await.map_err(late)?
 }
 
-fn as_json(report: &Report<'_>) -> Result<String, Error> {
+fn as_json(report: &PlanReport<'_>) -> Result<String, Error> {
     let text = serde_json::to_string_pretty(report).map_err(|e| Error::Output(e.into()))?;
     Ok(nmgen::printable_json(&text) + "\n")
 }
 
 /// The document, and everything else as comments above it.
-fn as_text(report: &Report<'_>) -> String {
+fn as_text(report: &PlanReport<'_>) -> String {
     let mut comments = Vec::new();
     if let Some(document) = &report.document {
         let text = format!("{document} is this node's document; br-ex would be this without it");

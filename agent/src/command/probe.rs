@@ -29,7 +29,7 @@ const NAME: usize = 10;
 
 /// `dayone probe --format json`; `doc/probe.schema.json` describes it.
 #[derive(Debug, Serialize)]
-struct Report {
+struct ProbeReport {
     schema: u32,
     /// Whether no probe failed.
     ok: bool,
@@ -50,7 +50,7 @@ pub(crate) async fn probe(paths: &Paths, form: Form) -> Result<(), Error> {
         tokio::time::timeout(bound, look).await.map_err(late)?.map_err(NetworkError::from)?;
     findings.sort_by_key(|finding| finding.result);
     let failed = findings.iter().filter(|finding| finding.result == Verdict::Failed).count();
-    let report = Report { schema: 1, ok: failed == 0, findings };
+    let report = ProbeReport { schema: 1, ok: failed == 0, findings };
     print_page(&match form {
         Form::Text => page(&report.findings),
         Form::Json => {

@@ -8,7 +8,7 @@ use crate::{
     client::{dbus::Bus, ovsdb::Ovsdb},
     document::Document,
     error::Error,
-    model::facts::{Outage, Service},
+    model::facts::{Outage, StoppedService},
     paths::Paths,
     run::{refused, units},
     state::Parsed,
@@ -23,11 +23,11 @@ const SILENT: Duration = Duration::from_secs(10);
 /// Its bound where NetworkManager answers, slowly: an emulated machine takes more than a minute.
 const BUSY: Duration = Duration::from_secs(300);
 
-fn outage(paths: &Paths, service: Service, why: String) -> Outage {
+fn outage(paths: &Paths, service: StoppedService, why: String) -> Outage {
     let names: &[&str] = match service {
-        Service::OpenVswitch => &["openvswitch.service", "openvswitch-switch.service"],
-        Service::NetworkManager => &["NetworkManager.service"],
-        Service::Bus => &["dbus-broker.service", "dbus.service"],
+        StoppedService::OpenVswitch => &["openvswitch.service", "openvswitch-switch.service"],
+        StoppedService::NetworkManager => &["NetworkManager.service"],
+        StoppedService::Bus => &["dbus-broker.service", "dbus.service"],
     };
     let unit = names.iter().find(|name| units::is_installed(paths, name)).unwrap_or(&names[0]);
     let unmask = if units::is_masked(paths, unit) {
@@ -37,14 +37,14 @@ fn outage(paths: &Paths, service: Service, why: String) -> Outage {
     };
     let database = paths.ovs_database();
     let start = match service {
-        Service::OpenVswitch if is_damaged(&database) => {
+        StoppedService::OpenVswitch if is_damaged(&database) => {
             let database = database.display();
             format!(
                 "`mv {database} {database}.damaged; {unmask}systemctl restart {unit}` makes an empty \
                  database in place of the damaged one, and starts it"
             )
         }
-        Service::OpenVswitch | Service::NetworkManager | Service::Bus => {
+        StoppedService::OpenVswitch | StoppedService::NetworkManager | StoppedService::Bus => {
             format!("`{unmask}systemctl start {unit}` starts it")
         }
     };
@@ -62,7 +62,7 @@ fn is_damaged(database: &Path) -> bool {
 /// The bytes that tell a database from another file.
 const LENGTH: u64 = 16;
 
-fn late(paths: &Paths, service: Service, bound: Duration) -> Outage {
+fn late(paths: &Paths, service: StoppedService, bound: Duration) -> Outage {
     let why = format!("no answer within {} s", bound.as_secs());
     let outage = outage(paths, service, why);
     let start = format!("if the node is not just busy: {}", outage.start);
@@ -90,8 +90,8 @@ pub(super) async fn down(paths: &Paths, needs_ovs: bool) -> Option<Outage> {
 /// Open vSwitch, if it is down or has no answer within `bound`.
 pub(super) async fn down_open_vswitch(paths: &Paths, bound: Duration) -> Option<Outage> {
     match tokio::time::timeout(bound, without_open_vswitch(paths)).await {
-        Ok(why) => why.map(|why| outage(paths, Service::OpenVswitch, why)),
-        Err(_) => Some(late(paths, Service::OpenVswitch, bound)),
+        Ok(why) => why.map(|why| outage(paths, StoppedService::OpenVswitch, why)),
+        Err(_) => Some(late(paths, StoppedService::OpenVswitch, bound)),
     }
 }
 
@@ -102,10 +102,10 @@ pub(super) async fn down_network_manager(paths: &Paths, bound: Duration) -> Opti
     match tokio::time::timeout(bound, manager).await {
         Ok(Ok(true)) => None,
         Ok(Ok(false)) => {
-            down(Service::NetworkManager, "it does not own its name on the bus".to_owned())
+            down(StoppedService::NetworkManager, "it does not own its name on the bus".to_owned())
         }
-        Ok(Err(error)) => down(Service::Bus, chain(&error)),
-        Err(_) => Some(late(paths, Service::Bus, bound)),
+        Ok(Err(error)) => down(StoppedService::Bus, chain(&error)),
+        Err(_) => Some(late(paths, StoppedService::Bus, bound)),
     }
 }
 
@@ -145,7 +145,7 @@ pub(super) async fn required(paths: &Paths, needs_ovs: bool) -> Result<(), Error
 pub(super) async fn open_vswitch(paths: &Paths) -> Result<(), Error> {
     let why = without_open_vswitch(paths).await.filter(|_| paths.is_system());
     why.map_or(Ok(()), |why| {
-        let error = ended(outage(paths, Service::OpenVswitch, why));
+        let error = ended(outage(paths, StoppedService::OpenVswitch, why));
         refused(&error);
         Err(error)
     })
@@ -178,7 +178,7 @@ mod tests {
         let root = tempfile::tempdir()?;
         let paths = Paths::new(root.path());
         let file = paths.ovs_database();
-        let start = || outage(&paths, Service::OpenVswitch, String::new()).start;
+        let start = || outage(&paths, StoppedService::OpenVswitch, String::new()).start;
         assert!(start().starts_with("`systemctl start "), "{}", start());
         std::fs::create_dir_all(file.parent().unwrap_or(&file))?;
         for (text, is_damaged) in [

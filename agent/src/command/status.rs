@@ -12,7 +12,7 @@ use nmgen::chain;
 
 use serde::Serialize;
 
-pub(super) use self::{page::wrapped, verdict::Patience};
+pub(super) use self::{page::wrapped, verdict::GracePeriod};
 use self::{
     report::{ChangeReport, NodeStatus, StatusReport},
     verdict::{Assessment, Code},

@@ -18,7 +18,7 @@ use crate::{
     settings::Settings,
     status::{
         log::{Tone, console},
-        trial::{State, Trial, TrialError, TrialFile},
+        trial::{Trial, TrialError, TrialFile, TrialState},
     },
 };
 
@@ -50,7 +50,7 @@ pub(crate) async fn ask(paths: &Paths, seconds: u32, file: &Path) -> Result<(), 
     if let Err(error) = start_unit(UNIT).await {
         let account = TrialFile::new(paths, trial);
         account.update(|account| {
-            account.state = State::Failed;
+            account.state = TrialState::Failed;
             account.reason = Some(chain(&error));
         });
         return Err(Error::Start(error));
@@ -104,17 +104,17 @@ async fn watch(paths: &Paths, trial: &Trial) -> Result<(), Error> {
 fn line(trial: &Trial) -> String {
     let document = trial.document.display();
     match (trial.state, trial.phase) {
-        (State::Asked, _) | (State::Applying, None) => {
+        (TrialState::Asked, _) | (TrialState::Applying, None) => {
             format!("{document}: the trial begins; it goes on without this terminal")
         }
-        (State::Waiting, _) => format!(
+        (TrialState::Waiting, _) => format!(
             "{document} is applied: `dayone confirm`, from a new connection, within {} s keeps it; \
              else the old network returns by itself. Ctrl-C ends this display alone",
             trial.seconds
         ),
-        (State::Applying, Some(phase)) => phase.to_string(),
-        (State::Confirmed, _) => "confirmed".to_owned(),
-        (State::Undone | State::Failed | State::RollBackFailed, _) => {
+        (TrialState::Applying, Some(phase)) => phase.to_string(),
+        (TrialState::Confirmed, _) => "confirmed".to_owned(),
+        (TrialState::Undone | TrialState::Failed | TrialState::RollBackFailed, _) => {
             "the trial is over".to_owned()
         }
     }
@@ -151,7 +151,7 @@ pub(super) async fn follow(
             return Ok(trial);
         }
         let changed = watch.changed();
-        if trial.state == State::Asked {
+        if trial.state == TrialState::Asked {
             let begun = tokio::time::timeout(BEGIN, changed).await;
             begun.map_err(|_| TrialError::NoAnswer)?.map_err(failed)?;
         } else {
@@ -170,9 +170,9 @@ mod tests {
         let asked = Trial::new("/root/new.yml".into(), Digest::of(b""), 60);
         assert!(line(&asked).contains("without this terminal"));
         let applying =
-            Trial { state: State::Applying, phase: Some(Phase::Verify), ..asked.clone() };
+            Trial { state: TrialState::Applying, phase: Some(Phase::Verify), ..asked.clone() };
         assert_eq!(line(&applying), "verifying the new network");
-        let waiting = line(&Trial { state: State::Waiting, ..applying });
+        let waiting = line(&Trial { state: TrialState::Waiting, ..applying });
         for part in ["/root/new.yml", "`dayone confirm`", "within 60 s", "returns by itself"] {
             assert!(waiting.contains(part), "{part} in {waiting}");
         }
@@ -198,7 +198,7 @@ mod tests {
         let trial = Trial::new("/root/new.yml".into(), Digest::of(b""), 60);
         trial.write(&paths)?;
         let mut told = Vec::new();
-        let states = [State::Applying, State::Waiting, State::Confirmed];
+        let states = [TrialState::Applying, TrialState::Waiting, TrialState::Confirmed];
         let write = async {
             for state in states {
                 Trial { state, ..trial.clone() }.write(&paths)?;
@@ -209,9 +209,9 @@ mod tests {
         let tell = |it: &Trial| told.push(it.state);
         let (ended, written) = tokio::join!(follow(&paths, trial.asked, tell), write);
         written?;
-        assert_eq!(ended?.state, State::Confirmed);
-        assert_eq!(told.first(), Some(&State::Asked));
-        assert_eq!(told.last(), Some(&State::Confirmed));
+        assert_eq!(ended?.state, TrialState::Confirmed);
+        assert_eq!(told.first(), Some(&TrialState::Asked));
+        assert_eq!(told.last(), Some(&TrialState::Confirmed));
         let other = follow(&paths, trial.asked + 1, |_| {}).await;
         assert!(other.is_err_and(|error| error.to_string().contains("taken its place")));
         Ok(())

@@ -37,11 +37,11 @@ struct Ignition {
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Storage {
-    files: Vec<File>,
+    files: Vec<StorageFile>,
 }
 
 #[derive(Deserialize)]
-struct File {
+struct StorageFile {
     path: String,
 }
 

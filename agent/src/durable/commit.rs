@@ -12,7 +12,7 @@ use super::{
     automatic,
     file::{self, FileError, Staged},
     from_0_2,
-    place::Place,
+    place::StatePlace,
     record::Record,
     record_file,
     sync_others::sync_others,
@@ -119,7 +119,7 @@ impl Commit {
 
     /// The decision: from here on the change is in force, and so its profiles are durable before.
     pub(crate) fn decide(&self, paths: &Paths) -> Result<(), FileError> {
-        let place = Place::of_open(paths);
+        let place = StatePlace::of_open(paths);
         sync_others(paths).or_else(|error| if_volatile(place, error))?;
         file::rename(&place.transaction(paths), &place.committed(paths))
     }
@@ -136,15 +136,15 @@ impl Commit {
 /// Finishes a decided commit, if there is one. May be interrupted anywhere and repeated: the record
 /// goes last, since it makes the rest valid.
 pub(crate) fn finish(paths: &Paths) -> Result<(), FileError> {
-    Place::ALL.into_iter().try_for_each(|place| finish_in(place, paths))
+    StatePlace::ALL.into_iter().try_for_each(|place| finish_in(place, paths))
 }
 
 /// Whether a decided commit is not finished.
 pub(crate) fn is_unfinished(paths: &Paths) -> bool {
-    Place::ALL.into_iter().any(|place| place.committed(paths).exists())
+    StatePlace::ALL.into_iter().any(|place| place.committed(paths).exists())
 }
 
-fn finish_in(place: Place, paths: &Paths) -> Result<(), FileError> {
+fn finish_in(place: StatePlace, paths: &Paths) -> Result<(), FileError> {
     let dir = place.committed(paths);
     if !dir.exists() {
         return Ok(());
@@ -186,8 +186,8 @@ fn finish_document(paths: &Paths, dir: &Path) -> Result<(), FileError> {
 }
 
 /// A fault of a commit in `/run`, which was made there since the disk has faults: a warning.
-fn if_volatile(place: Place, error: FileError) -> Result<(), FileError> {
-    if place == Place::Durable || error.is_unusable() {
+fn if_volatile(place: StatePlace, error: FileError) -> Result<(), FileError> {
+    if place == StatePlace::Durable || error.is_unusable() {
         return Err(error);
     }
     tracing::warn!("{}", chain(&error));

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     file::{self, FileError, Staged},
     label,
-    protected::{Kind, PROTECTED, Scope},
+    protected::{DocumentNames, PROTECTED, ProtectedKind},
 };
 use crate::paths::Paths;
 
@@ -39,9 +39,9 @@ enum Was {
 /// other paths.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-struct Entry {
+struct ProtectedCopy {
     path: String,
-    kind: Kind,
+    kind: ProtectedKind,
     is_volatile: bool,
     was: Was,
     /// Directory of the copies.
@@ -50,8 +50,8 @@ struct Entry {
 
 #[derive(Debug, Serialize, Deserialize)]
 struct Manifest {
-    scope: Scope,
-    entries: Vec<Entry>,
+    scope: DocumentNames,
+    entries: Vec<ProtectedCopy>,
 }
 
 impl Manifest {
@@ -60,14 +60,14 @@ impl Manifest {
         let Some(manifest) = file::read_json::<Self>(&path)? else {
             return Err(FileError::Read { path, source: io::ErrorKind::NotFound.into() });
         };
-        match manifest.entries.iter().find_map(Entry::outside) {
+        match manifest.entries.iter().find_map(ProtectedCopy::outside) {
             Some(name) => Err(FileError::Outside { path, name: name.to_owned() }),
             None => Ok(manifest),
         }
     }
 }
 
-impl Entry {
+impl ProtectedCopy {
     /// A name that leads elsewhere than below the root, or below the directories of copies.
     fn outside(&self) -> Option<&str> {
         let saved = match &self.was {
@@ -89,21 +89,26 @@ impl Entry {
 const MANIFEST: &str = "manifest.json";
 
 /// Durably copies the files that the document may overwrite into `to`, a new directory.
-pub(crate) fn save(paths: &Paths, to: &Path, scope: &Scope) -> Result<(), FileError> {
+pub(crate) fn save(paths: &Paths, to: &Path, scope: &DocumentNames) -> Result<(), FileError> {
     file::create_new_dir(to)?;
     let mut entries = Vec::new();
     for (i, protected) in PROTECTED.iter().enumerate() {
         let (store, kind) = (i.to_string(), protected.kind);
         let was = save_one(&protected.under(paths), &to.join(&store), kind, scope)?;
         let (path, is_volatile) = (protected.path.to_owned(), protected.is_volatile);
-        entries.push(Entry { path, kind, is_volatile, was, store });
+        entries.push(ProtectedCopy { path, kind, is_volatile, was, store });
     }
     let manifest = Manifest { scope: scope.clone(), entries };
     file::write_new_json(&to.join(MANIFEST), &manifest)?;
     file::sync_dir(to)
 }
 
-fn save_one(path: &Path, store: &Path, kind: Kind, scope: &Scope) -> Result<Was, FileError> {
+fn save_one(
+    path: &Path,
+    store: &Path,
+    kind: ProtectedKind,
+    scope: &DocumentNames,
+) -> Result<Was, FileError> {
     let read = |source| FileError::Read { path: path.to_path_buf(), source };
     let meta = match fs::symlink_metadata(path) {
         Ok(meta) => meta,
@@ -186,9 +191,9 @@ pub(crate) fn restore(
 
 fn restore_one(
     path: &Path,
-    entry: &Entry,
+    entry: &ProtectedCopy,
     store: &Path,
-    scope: &Scope,
+    scope: &DocumentNames,
     touched: &mut Vec<PathBuf>,
 ) -> Result<(), FileError> {
     // A path that is a single file is restored only if the document may write it.
@@ -220,9 +225,9 @@ fn restore_one(
 /// Removes files added by the transaction; files of other programs stay.
 fn remove_new(
     dir: &Path,
-    kind: Kind,
+    kind: ProtectedKind,
     known: &[Saved],
-    scope: &Scope,
+    scope: &DocumentNames,
     touched: &mut Vec<PathBuf>,
 ) -> Result<(), FileError> {
     if !dir.is_dir() {
@@ -245,7 +250,7 @@ fn remove_new(
 
 fn put_back(
     path: &Path,
-    kind: Kind,
+    kind: ProtectedKind,
     saved: &Saved,
     store: &Path,
     touched: &mut Vec<PathBuf>,
@@ -265,7 +270,7 @@ fn put_back(
     // A renamed file would get the SELinux type of the directory; the host name has its own type.
     // After a power cut in the middle this is repeated, as the journal is still open.
     let is_file = fs::symlink_metadata(path).is_ok_and(|meta| meta.is_file());
-    if kind == Kind::HostName && is_file {
+    if kind == ProtectedKind::HostName && is_file {
         file::overwrite(path, &bytes, saved.mode)?;
     } else {
         let staged = Staged::new(path, &bytes, saved.mode)?;

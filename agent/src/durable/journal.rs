@@ -15,8 +15,8 @@ use super::{
     copies,
     file::{self, FileError},
     omit,
-    place::Place,
-    protected::Scope,
+    place::StatePlace,
+    protected::DocumentNames,
     record::Record,
     sync_others::sync_others,
 };
@@ -30,7 +30,7 @@ use crate::{
 /// The kind of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum Kind {
+pub(crate) enum ChangeKind {
     /// A document, or the return to the last good one.
     Document,
     /// A document on trial. The journal stays open after its confirmation.
@@ -44,7 +44,7 @@ pub(crate) enum Kind {
 pub(crate) struct Journal {
     /// Version of this file's layout.
     pub(crate) version: u32,
-    pub(crate) kind: Kind,
+    pub(crate) kind: ChangeKind,
     /// The boot it was opened in.
     pub(crate) boot_id: String,
     /// Digest of the document being applied; of the picture of an automatic bridge.
@@ -69,7 +69,7 @@ impl Journal {
     /// A document's journal for this boot.
     pub(crate) fn new(
         paths: &Paths,
-        kind: Kind,
+        kind: ChangeKind,
         document: &Document,
         bridges: Vec<String>,
         before: Before,
@@ -98,7 +98,7 @@ impl Journal {
     ) -> Self {
         Self {
             version: VERSION,
-            kind: Kind::Bridge,
+            kind: ChangeKind::Bridge,
             boot_id: boot_id(paths),
             digest: Digest::of(picture.as_bytes()),
             source: paths.bridge(),
@@ -122,7 +122,7 @@ const DONE: &str = "done";
 /// Removes directories that were no transaction yet, or none any more, when a run ended: they hold
 /// copies of profiles.
 pub(crate) fn sweep(paths: &Paths) -> Result<(), FileError> {
-    Place::ALL.into_iter().try_for_each(|place| {
+    StatePlace::ALL.into_iter().try_for_each(|place| {
         let (open, committed) = (place.transaction(paths), place.committed(paths));
         let left =
             [open.with_extension(NEW), open.with_extension(DONE), committed.with_extension(NEW)];
@@ -138,7 +138,7 @@ pub(crate) fn open(
     texts: &[&str],
     stage: impl FnOnce(&Path) -> Result<Commit, FileError>,
 ) -> Result<Commit, FileError> {
-    open_in(Place::Durable, paths, journal, texts, stage)
+    open_in(StatePlace::Durable, paths, journal, texts, stage)
 }
 
 /// As [`open`], but in `/run` where the disk cannot be written: for a change that a reboot undoes. Returns the disk's fault too.
@@ -148,24 +148,25 @@ pub(crate) fn open_anywhere(
     texts: &[&str],
     stage: impl Fn(&Path) -> Result<Commit, FileError>,
 ) -> Result<(Commit, Option<FileError>), FileError> {
-    match open_in(Place::Durable, paths, journal, texts, &stage) {
+    match open_in(StatePlace::Durable, paths, journal, texts, &stage) {
         Ok(commit) => Ok((commit, None)),
         // Opened, but not known to be durable: its roll back needs it.
-        Err(fault) if Place::Durable.transaction(paths).exists() => Err(fault),
+        Err(fault) if StatePlace::Durable.transaction(paths).exists() => Err(fault),
         Err(fault) => {
             // Its remains may fill the disk; the next run's sweep tries again.
-            if let Err(error) = file::remove(&Place::Durable.transaction(paths).with_extension(NEW))
+            if let Err(error) =
+                file::remove(&StatePlace::Durable.transaction(paths).with_extension(NEW))
             {
                 tracing::warn!("{}", chain(&error));
             }
-            let commit = open_in(Place::Volatile, paths, journal, texts, stage)?;
+            let commit = open_in(StatePlace::Volatile, paths, journal, texts, stage)?;
             Ok((commit, Some(fault)))
         }
     }
 }
 
 fn open_in(
-    place: Place,
+    place: StatePlace,
     paths: &Paths,
     journal: &Journal,
     texts: &[&str],
@@ -178,7 +179,7 @@ fn open_in(
     file::remove(&new)?;
     file::create_dir(&directory)?;
     file::create_new_dir(&new)?;
-    let scope = Scope::new(texts, journal.before.hostname.is_some());
+    let scope = DocumentNames::new(texts, journal.before.hostname.is_some());
     copies::save(paths, &new.join("files"), &scope)?;
     file::write_new_json(&new.join("journal.json"), journal)?;
     let commit = stage(&new)?;
@@ -192,13 +193,13 @@ fn open_in(
 /// The open transaction, if any; its copies can be restored.
 pub(crate) fn read(paths: &Paths) -> Result<Option<Journal>, FileError> {
     #[derive(Deserialize)]
-    struct Layout {
+    struct JournalVersion {
         version: u32,
     }
-    let open = Place::of_open(paths).transaction(paths);
+    let open = StatePlace::of_open(paths).transaction(paths);
     let path = open.join("journal.json");
     // Read the version first: another version's journal has other fields.
-    let Some(Layout { version }) = file::read_json(&path)? else { return Ok(None) };
+    let Some(JournalVersion { version }) = file::read_json(&path)? else { return Ok(None) };
     if version != VERSION {
         return Err(FileError::Version { path, found: version, known: VERSION });
     }
@@ -212,14 +213,14 @@ pub(crate) fn abandon(paths: &Paths) -> Result<(), FileError> {
     if let Err(error) = restore_files(paths, false) {
         tracing::warn!("{}; profiles stay as they are", chain(&error));
     }
-    let aside = file::set_aside(&Place::of_open(paths).transaction(paths))?;
+    let aside = file::set_aside(&StatePlace::of_open(paths).transaction(paths))?;
     tracing::warn!("the unfinished transaction was moved to {}", aside.display());
     Ok(())
 }
 
 /// Restores the copied files. `true` if any was changed.
 pub(crate) fn restore_files(paths: &Paths, same_boot: bool) -> Result<bool, FileError> {
-    let open = Place::of_open(paths).transaction(paths);
+    let open = StatePlace::of_open(paths).transaction(paths);
     let touched = copies::restore(paths, &open.join("files"), same_boot)?;
     for path in &touched {
         tracing::info!(path = %path.display(), "restored");
@@ -230,7 +231,7 @@ pub(crate) fn restore_files(paths: &Paths, same_boot: bool) -> Result<bool, File
 /// Closes the transaction, once the old files are durable.
 pub(crate) fn close(paths: &Paths) -> Result<(), FileError> {
     sync_others(paths)?;
-    let place = Place::of_open(paths).transaction(paths);
+    let place = StatePlace::of_open(paths).transaction(paths);
     let done = place.with_extension(DONE);
     file::remove(&done)?;
     file::rename(&place, &done)?;
@@ -239,7 +240,7 @@ pub(crate) fn close(paths: &Paths) -> Result<(), FileError> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Journal, Kind, abandon, close, open, read, restore_files, sweep};
+    use super::{ChangeKind, Journal, abandon, close, open, read, restore_files, sweep};
     use crate::{
         document::{Document, digest::Digest},
         durable::commit,
@@ -269,7 +270,7 @@ mod tests {
                 digest: Digest::of(b"x"),
                 mode: 0o644,
             };
-            let (kind, before) = (Kind::Document, Before::default());
+            let (kind, before) = (ChangeKind::Document, Before::default());
             let journal = Journal::new(&paths, kind, &document, Vec::new(), before, Vec::new());
             drop(open(&paths, &journal, &["x"], |new| commit::stage(&paths, new, &document, ""))?);
             std::fs::write(&profile, "new")?;
@@ -302,7 +303,7 @@ mod tests {
         };
         let journal = Journal::new(
             &paths,
-            Kind::Document,
+            ChangeKind::Document,
             &document,
             vec!["br-ex".to_owned()],
             Before::default(),

@@ -9,13 +9,13 @@ use crate::paths::Paths;
 
 /// A place of transactions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum StatePlace {
     Durable,
     /// A reboot deletes it.
     Volatile,
 }
 
-impl Place {
+impl StatePlace {
     /// The volatile one first: it is used only where the other one cannot be.
     pub(super) const ALL: [Self; 2] = [Self::Volatile, Self::Durable];
 

@@ -10,7 +10,7 @@ use crate::paths::Paths;
 /// Content of a protected path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(super) enum Kind {
+pub(super) enum ProtectedKind {
     /// Connection profiles, written by NetworkManager.
     Profiles,
     /// Dispatcher scripts, of which nmstate writes `nmstate-INTERFACE-ACTION.sh`.
@@ -27,26 +27,26 @@ pub(super) enum Kind {
 /// A path that a transaction may change.
 pub(super) struct Protected {
     pub(super) path: &'static str,
-    pub(super) kind: Kind,
+    pub(super) kind: ProtectedKind,
     /// Whether a reboot deletes the path.
     pub(super) is_volatile: bool,
 }
 
 /// All protected paths.
 pub(super) const PROTECTED: [Protected; 6] = [
-    durable("/etc/NetworkManager/system-connections", Kind::Profiles),
+    durable("/etc/NetworkManager/system-connections", ProtectedKind::Profiles),
     Protected {
         path: "/run/NetworkManager/system-connections",
-        kind: Kind::Profiles,
+        kind: ProtectedKind::Profiles,
         is_volatile: true,
     },
-    durable("/var/lib/NetworkManager/NetworkManager-intern.conf", Kind::Settings),
-    durable("/etc/hostname", Kind::HostName),
-    durable("/etc/NetworkManager/dispatcher.d", Kind::DispatcherScripts),
-    durable("/etc/systemd/network", Kind::LinkFiles),
+    durable("/var/lib/NetworkManager/NetworkManager-intern.conf", ProtectedKind::Settings),
+    durable("/etc/hostname", ProtectedKind::HostName),
+    durable("/etc/NetworkManager/dispatcher.d", ProtectedKind::DispatcherScripts),
+    durable("/etc/systemd/network", ProtectedKind::LinkFiles),
 ];
 
-const fn durable(path: &'static str, kind: Kind) -> Protected {
+const fn durable(path: &'static str, kind: ProtectedKind) -> Protected {
     Protected { path, kind, is_volatile: false }
 }
 
@@ -59,14 +59,14 @@ impl Protected {
 
 /// The names in the document, and so the files that nmstate writes for it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Scope {
+pub(crate) struct DocumentNames {
     /// Words of the document, which include the names of all its interfaces.
     words: Vec<String>,
     /// Whether it sets the host name.
     hostname: bool,
 }
 
-impl Scope {
+impl DocumentNames {
     /// The scope of a document's text and its resolved state.
     pub(crate) fn new(texts: &[&str], hostname: bool) -> Self {
         let is_part = |c: char| c.is_alphanumeric() || "_-.:".contains(c);
@@ -84,10 +84,10 @@ impl Scope {
     }
 }
 
-impl Kind {
+impl ProtectedKind {
     /// Whether NetworkManager or nmstate may write the file `name` for this document; `name` is
     /// empty for a path that is a single file.
-    pub(super) fn may_write(self, name: &str, scope: &Scope) -> bool {
+    pub(super) fn may_write(self, name: &str, scope: &DocumentNames) -> bool {
         let interface = match self {
             Self::Profiles | Self::Settings => return true,
             Self::HostName => return scope.hostname,
@@ -102,7 +102,7 @@ impl Kind {
     }
 
     /// Whether the transaction wrote this new file, judged by its content.
-    pub(super) fn is_written(self, name: &str, bytes: &[u8], scope: &Scope) -> bool {
+    pub(super) fn is_written(self, name: &str, bytes: &[u8], scope: &DocumentNames) -> bool {
         let text = String::from_utf8_lossy(bytes);
         let value = |key: &str| {
             let mut lines = text.lines().map(str::trim);
@@ -126,21 +126,22 @@ impl Kind {
 
 #[cfg(test)]
 mod tests {
-    use super::{Kind, Scope};
+    use super::{DocumentNames, ProtectedKind};
 
     #[test]
     fn a_document_speaks_of_its_interfaces() {
         let text = "interfaces:\n- {name: eno1, type: ethernet}\n- name: 'bond0.100'\n";
-        let scope = Scope::new(&[text], false);
+        let scope = DocumentNames::new(&[text], false);
         assert!(scope.has("eno1") && scope.has("bond0.100"));
         assert!(!scope.has("eno") && !scope.has("bond0") && !scope.has("eno10"));
     }
 
     #[test]
     fn files_of_others_are_told_from_the_documents() {
-        let scope = Scope::new(&["interfaces:\n- name: eno1\n"], false);
-        let written =
-            |kind: Kind, name: &str, text: &str| kind.is_written(name, text.as_bytes(), &scope);
+        let scope = DocumentNames::new(&["interfaces:\n- name: eno1\n"], false);
+        let written = |kind: ProtectedKind, name: &str, text: &str| {
+            kind.is_written(name, text.as_bytes(), &scope)
+        };
         for (name, text, is_own) in [
             ("a.nmconnection", "[connection]\ninterface-name=eno1\n", true),
             ("a.nmconnection", "[connection]\ninterface-name = eno1 \n", true),
@@ -148,7 +149,7 @@ mod tests {
             ("a.nmconnection", "[connection]\ninterface-name=eno2\n", false),
             ("README", "interface-name=eno1\n", false),
         ] {
-            assert_eq!(written(Kind::Profiles, name, text), is_own, "{name} {text}");
+            assert_eq!(written(ProtectedKind::Profiles, name, text), is_own, "{name} {text}");
         }
         for (name, text, is_own) in [
             ("98-nmstate-eno1.link", "[Link]\nAlternativeName=lan\n", true),
@@ -156,11 +157,11 @@ mod tests {
             ("98-nmstate-eno2.link", "[Link]\nAlternativeName=lan\n", false),
             ("10-eno1.link", "[Link]\nAlternativeName=lan\n", false),
         ] {
-            assert_eq!(written(Kind::LinkFiles, name, text), is_own, "{name} {text}");
+            assert_eq!(written(ProtectedKind::LinkFiles, name, text), is_own, "{name} {text}");
         }
-        assert!(written(Kind::DispatcherScripts, "nmstate-eno1-up.sh", ""));
-        assert!(!written(Kind::DispatcherScripts, "nmstate-eno2-up.sh", ""));
-        assert!(!written(Kind::DispatcherScripts, "10-ofport-request.sh", ""));
-        assert!(!written(Kind::HostName, "hostname", ""));
+        assert!(written(ProtectedKind::DispatcherScripts, "nmstate-eno1-up.sh", ""));
+        assert!(!written(ProtectedKind::DispatcherScripts, "nmstate-eno2-up.sh", ""));
+        assert!(!written(ProtectedKind::DispatcherScripts, "10-ofport-request.sh", ""));
+        assert!(!written(ProtectedKind::HostName, "hostname", ""));
     }
 }

@@ -17,7 +17,7 @@ pub(super) const MODE: u32 = 0o600;
 
 /// A line of the history.
 #[derive(Debug, Serialize)]
-struct Entry<'a> {
+struct HistoryLine<'a> {
     at: u64,
     digest: &'a Digest,
     source: &'a Path,
@@ -105,7 +105,7 @@ pub(crate) fn append(
     error: Option<&str>,
 ) -> Result<(), FileError> {
     let path = paths.history();
-    let entry = Entry { at: now(), digest, source, outcome, error };
+    let entry = HistoryLine { at: now(), digest, source, outcome, error };
     let line = serde_json::to_string(&entry)
         .map_err(|source| FileError::Encode { path: path.clone(), source })?;
     let old = file::read(&path)?.unwrap_or_default();

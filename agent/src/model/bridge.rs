@@ -21,7 +21,7 @@ pub(crate) struct Bridge {
     pub(crate) ports: Vec<Port>,
     /// Rows that exist only for this bridge, such as its controllers.
     #[serde(default)]
-    pub(crate) parts: Vec<Part>,
+    pub(crate) parts: Vec<BridgeRow>,
 }
 
 /// A port with its interfaces.
@@ -33,7 +33,7 @@ pub(crate) struct Port {
 
 /// A row that exists only for its bridge.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Part {
+pub(crate) struct BridgeRow {
     pub(crate) column: String,
     pub(crate) row: Row,
 }
@@ -232,7 +232,7 @@ mod tests {
         ] {
             assert!(bridge().with(column, value.clone()).is_altered(), "{column} {value}");
         }
-        let part = |column: &str| Part { column: column.to_owned(), row: Row::new() };
+        let part = |column: &str| BridgeRow { column: column.to_owned(), row: Row::new() };
         let with = |column: &str| Bridge { parts: vec![part(column)], ..bridge() };
         assert!(with("controller").is_altered());
         // Reports on the traffic do not change it.

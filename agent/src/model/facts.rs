@@ -10,7 +10,7 @@ use super::{Active, Address, Bridge, Link, LldpNeighbour, Profile, Route};
 /// An answer of one source, or why it gave none.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum Told<T> {
+pub(crate) enum SourceAnswer<T> {
     Value(T),
     Error(String),
 }
@@ -23,7 +23,7 @@ pub(crate) struct NotTold {
     why: String,
 }
 
-impl<T: Clone> Told<T> {
+impl<T: Clone> SourceAnswer<T> {
     /// The answer of `what`.
     pub(crate) fn get(&self, what: &'static str) -> Result<T, NotTold> {
         match self {
@@ -38,23 +38,23 @@ impl<T: Clone> Told<T> {
 #[serde(rename_all = "kebab-case")]
 pub(crate) struct Facts {
     /// The kernel's devices, in its order.
-    pub(crate) links: Told<Vec<Link>>,
-    pub(crate) addresses: Told<Vec<Address>>,
+    pub(crate) links: SourceAnswer<Vec<Link>>,
+    pub(crate) addresses: SourceAnswer<Vec<Address>>,
     /// Routes of the main table.
-    pub(crate) default_routes: Told<Vec<Route>>,
+    pub(crate) default_routes: SourceAnswer<Vec<Route>>,
     /// NetworkManager's profiles, without secrets.
-    pub(crate) profiles: Told<Vec<Profile>>,
+    pub(crate) profiles: SourceAnswer<Vec<Profile>>,
     /// Which profile is on which device.
-    pub(crate) active: Told<Vec<Active>>,
+    pub(crate) active: SourceAnswer<Vec<Active>>,
     /// The uuids of the profiles whose activation is done.
-    pub(crate) activated: Told<Vec<String>>,
+    pub(crate) activated: SourceAnswer<Vec<String>>,
     /// Open vSwitch's; `None` where nobody serves its database.
-    pub(crate) bridges: Told<Option<Vec<Bridge>>>,
+    pub(crate) bridges: SourceAnswer<Option<Vec<Bridge>>>,
     /// nmstate's current state.
-    pub(crate) state: Told<serde_json::Value>,
+    pub(crate) state: SourceAnswer<serde_json::Value>,
     /// nmstate's state of the kernel and Open vSwitch, which needs no NetworkManager.
-    pub(crate) kernel: Told<serde_json::Value>,
-    pub(crate) lldp: Told<Vec<LldpNeighbour>>,
+    pub(crate) kernel: SourceAnswer<serde_json::Value>,
+    pub(crate) lldp: SourceAnswer<Vec<LldpNeighbour>>,
     /// Why Open vSwitch is down.
     pub(crate) open_vswitch: Option<Outage>,
     /// Why NetworkManager or the bus is down.
@@ -73,7 +73,7 @@ pub(crate) type Collected = Arc<Facts>;
 /// A service that does not run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum Service {
+pub(crate) enum StoppedService {
     /// Its database or its daemon.
     OpenVswitch,
     NetworkManager,
@@ -84,7 +84,7 @@ pub(crate) enum Service {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) struct Outage {
-    pub(crate) service: Service,
+    pub(crate) service: StoppedService,
     /// Whether it had no answer in time: on a busy node that is no proof of anything.
     pub(crate) is_late: bool,
     /// The evidence.
@@ -96,9 +96,9 @@ pub(crate) struct Outage {
 impl fmt::Display for Outage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = match self.service {
-            Service::OpenVswitch => "Open vSwitch",
-            Service::NetworkManager => "NetworkManager",
-            Service::Bus => "the system bus",
+            StoppedService::OpenVswitch => "Open vSwitch",
+            StoppedService::NetworkManager => "NetworkManager",
+            StoppedService::Bus => "the system bus",
         };
         f.write_str(name)?;
         f.write_str(if self.is_late { " does not answer" } else { " is down" })

@@ -26,7 +26,7 @@ const NUMBERED: Duration = Duration::from_secs(2);
 
 /// One change of OVSDB.
 #[derive(Debug, PartialEq)]
-enum Change<'a> {
+enum OvsdbChange<'a> {
     /// Remove this bridge.
     Remove(&'a str),
     /// Restore this bridge, replacing one of the same name.
@@ -112,7 +112,7 @@ pub(crate) async fn undo_settings(ovsdb: &mut Ovsdb, before: &Before) -> Result<
 
 async fn carry_out<'a>(
     ovsdb: &mut Ovsdb,
-    plan: impl Fn(&[Bridge]) -> Vec<Change<'a>>,
+    plan: impl Fn(&[Bridge]) -> Vec<OvsdbChange<'a>>,
 ) -> Result<(), OvsdbError> {
     let mut tries = TRIES;
     loop {
@@ -127,22 +127,22 @@ async fn carry_out<'a>(
     }
 }
 
-async fn change(ovsdb: &mut Ovsdb, changes: &[Change<'_>]) -> Result<(), OvsdbError> {
+async fn change(ovsdb: &mut Ovsdb, changes: &[OvsdbChange<'_>]) -> Result<(), OvsdbError> {
     for change in changes {
         match change {
-            Change::Remove(name) => {
+            OvsdbChange::Remove(name) => {
                 tracing::info!(bridge = %name, "the bridge goes");
                 ovsdb.remove(&[(*name).to_owned()]).await?;
             }
-            Change::Restore(bridge) => {
+            OvsdbChange::Restore(bridge) => {
                 tracing::info!(bridge = %bridge.name, "the bridge comes back");
                 ovsdb.restore(bridge).await?;
             }
-            Change::SetColumns(bridge) => {
+            OvsdbChange::SetColumns(bridge) => {
                 tracing::info!(bridge = %bridge.name, "restoring the bridge's settings");
                 ovsdb.set_columns(bridge).await?;
             }
-            Change::AddPorts(bridge, ports) => {
+            OvsdbChange::AddPorts(bridge, ports) => {
                 let names: Vec<&str> = ports.iter().map(|port| port.name()).collect();
                 tracing::info!(%bridge, ports = ?names, "restoring the bridge's ports");
                 ovsdb.add_ports(bridge, ports).await?;
@@ -157,45 +157,49 @@ fn way_back<'a>(
     made: &'a [String],
     active: &[&str],
     now: &[Bridge],
-) -> Vec<Change<'a>> {
+) -> Vec<OvsdbChange<'a>> {
     let is_new = |name: &&String| !before.iter().any(|bridge| bridge.name == **name);
     let new = made.iter().filter(is_new).filter(|name| now.iter().any(|n| n.name == **name));
-    let mut changes: Vec<Change<'_>> = new.map(|name| Change::Remove(name)).collect();
+    let mut changes: Vec<OvsdbChange<'_>> = new.map(|name| OvsdbChange::Remove(name)).collect();
     for old in before {
         let same = now.iter().find(|bridge| bridge.name == old.name);
         match same.filter(|now| now.profile() == old.profile()) {
             Some(now) => {
                 if !now.has_columns_of(old) {
-                    changes.push(Change::SetColumns(old));
+                    changes.push(OvsdbChange::SetColumns(old));
                 }
                 let lost: Vec<&Port> =
                     old.foreign_ports().filter(|port| !now.has_port(port.name())).collect();
                 if !lost.is_empty() {
-                    changes.push(Change::AddPorts(&old.name, lost));
+                    changes.push(OvsdbChange::AddPorts(&old.name, lost));
                 }
             }
             // NetworkManager identifies a bridge by name and profile, and makes no second one of
             // the same name.
             None if old.is_of_profiles() || old.profile().is_some_and(|p| active.contains(&p)) => {
-                changes.extend(same.map(|_| Change::Remove(&old.name)));
+                changes.extend(same.map(|_| OvsdbChange::Remove(&old.name)));
             }
-            None => changes.push(Change::Restore(old)),
+            None => changes.push(OvsdbChange::Restore(old)),
         }
     }
     changes
 }
 
-fn lost_patch_ports<'a>(before: &'a [Bridge], made: &[String], now: &[Bridge]) -> Vec<Change<'a>> {
+fn lost_patch_ports<'a>(
+    before: &'a [Bridge],
+    made: &[String],
+    now: &[Bridge],
+) -> Vec<OvsdbChange<'a>> {
     let is_free = |port: &&Port| !now.iter().any(|bridge| bridge.has_port(port.name()));
     let lost = |old: &'a Bridge| {
         let ports = old.foreign_ports().filter(|port| port.is_patch()).filter(is_free);
-        Change::AddPorts(&old.name, ports.collect())
+        OvsdbChange::AddPorts(&old.name, ports.collect())
     };
     before
         .iter()
         .filter(|old| made.contains(&old.name) && now.iter().any(|now| now.name == old.name))
         .map(lost)
-        .filter(|change| !matches!(change, Change::AddPorts(_, ports) if ports.is_empty()))
+        .filter(|change| !matches!(change, OvsdbChange::AddPorts(_, ports) if ports.is_empty()))
         .collect()
 }
 
@@ -215,7 +219,7 @@ fn other_ofports<'a>(before: &'a [Bridge], now: &[Bridge]) -> Vec<(&'a str, u64)
 mod tests {
     use serde_json::json;
 
-    use super::{Change, lost_patch_ports, other_ofports, way_back};
+    use super::{OvsdbChange, lost_patch_ports, other_ofports, way_back};
     use crate::model::Bridge;
 
     const PATCH: (&str, &str, Option<&str>) = ("patch0", "patch", None);
@@ -234,7 +238,7 @@ mod tests {
         let old = [br_ex("theirs", &[PATCH])];
         for now in [vec![], vec![br_ex("document", &[NIC])], vec![br_ex("document", &[PATCH, NIC])]]
         {
-            assert_eq!(way_back(&old, &made(), &[], &now), [Change::Restore(&old[0])]);
+            assert_eq!(way_back(&old, &made(), &[], &now), [OvsdbChange::Restore(&old[0])]);
         }
         assert_eq!(way_back(&old, &made(), &[], &old), []);
     }
@@ -246,17 +250,17 @@ mod tests {
         assert_eq!(way_back(&old, &made(), &[], &old), []);
         // A bridge with the document's profile is in the way.
         let now = [br_ex("document", &[NIC])];
-        assert_eq!(way_back(&old, &made(), &[], &now), [Change::Remove("br-ex")]);
+        assert_eq!(way_back(&old, &made(), &[], &now), [OvsdbChange::Remove("br-ex")]);
     }
 
     #[test]
     fn a_bridge_whose_profile_comes_back_is_networkmanagers_to_make() {
         let old = [br_ex("theirs", &[PATCH, NIC])];
         let now = [br_ex("document", &[NIC])];
-        assert_eq!(way_back(&old, &made(), &["theirs"], &now), [Change::Remove("br-ex")]);
+        assert_eq!(way_back(&old, &made(), &["theirs"], &now), [OvsdbChange::Remove("br-ex")]);
         assert_eq!(way_back(&old, &made(), &["theirs"], &[]), []);
         // NetworkManager did not make the bridge.
-        assert_eq!(way_back(&old, &made(), &[], &[]), [Change::Restore(&old[0])]);
+        assert_eq!(way_back(&old, &made(), &[], &[]), [OvsdbChange::Restore(&old[0])]);
     }
 
     #[test]
@@ -264,15 +268,15 @@ mod tests {
         let old = [br_ex("theirs", &[PATCH, NIC])];
         let port = old[0].foreign_ports().collect();
         let now = [br_ex("theirs", &[NIC])];
-        assert_eq!(way_back(&old, &made(), &[], &now), [Change::AddPorts("br-ex", port)]);
+        assert_eq!(way_back(&old, &made(), &[], &now), [OvsdbChange::AddPorts("br-ex", port)]);
         let now = [br_ex("theirs", &[PATCH, NIC]).with("fail_mode", json!("secure"))];
-        assert_eq!(way_back(&old, &made(), &[], &now), [Change::SetColumns(&old[0])]);
+        assert_eq!(way_back(&old, &made(), &[], &now), [OvsdbChange::SetColumns(&old[0])]);
     }
 
     #[test]
     fn a_bridge_that_was_not_there_goes() {
         let now = [br_ex("document", &[NIC])];
-        assert_eq!(way_back(&[], &made(), &[], &now), [Change::Remove("br-ex")]);
+        assert_eq!(way_back(&[], &made(), &[], &now), [OvsdbChange::Remove("br-ex")]);
         assert_eq!(way_back(&[], &made(), &[], &[]), []);
     }
 
@@ -296,7 +300,7 @@ mod tests {
         let patch: Vec<_> = old[0].foreign_ports().filter(|port| port.is_patch()).collect();
         assert_eq!(patch.len(), 1);
         let now = [br_ex("document", &[NIC])];
-        let expected = [Change::AddPorts("br-ex", patch)];
+        let expected = [OvsdbChange::AddPorts("br-ex", patch)];
         assert_eq!(lost_patch_ports(&old, &made(), &now), expected);
         // OVN has already recreated its patch port.
         assert_eq!(lost_patch_ports(&old, &made(), &[br_ex("document", &[NIC, PATCH])]), []);

@@ -135,7 +135,7 @@ async fn patient<T>(
 
 /// NetworkManager's progress with the earlier profiles.
 #[derive(Default)]
-struct Progress<'b> {
+struct RestoreProgress<'b> {
     /// Profiles that were active and are not now: lower ones last, since activating an interface also activates its controllers.
     inactive: Vec<&'b Active>,
     /// Whether it still works on a profile that was up: addresses and routes stay until an activation that replaces another one
@@ -143,11 +143,14 @@ struct Progress<'b> {
     is_under_way: bool,
 }
 
-async fn progress<'b>(net: &Clients<'_>, before: &'b Before) -> Result<Progress<'b>, NetworkError> {
+async fn progress<'b>(
+    net: &Clients<'_>,
+    before: &'b Before,
+) -> Result<RestoreProgress<'b>, NetworkError> {
     let (active, activated) = net.bus.active_and_activated().await?;
     let is_inactive = |wanted: &&Active| !active.iter().any(|a| a.uuid == wanted.uuid);
     let mut were_up = active.iter().filter(|active| before.activated.contains(&active.uuid));
-    Ok(Progress {
+    Ok(RestoreProgress {
         inactive: before.active.iter().filter(is_inactive).collect(),
         is_under_way: were_up.any(|it| !activated.contains(&it.uuid)),
     })
@@ -199,9 +202,9 @@ pub(super) async fn restored(
         if is_refused {
             lost.extend(lost_profiles(before, progress.as_ref().ok()));
         }
-        let Progress { inactive, is_under_way } = progress.unwrap_or_else(|error| {
+        let RestoreProgress { inactive, is_under_way } = progress.unwrap_or_else(|error| {
             tracing::debug!("{error}");
-            Progress::default()
+            RestoreProgress::default()
         });
         let links = net.netlink.links().await?;
         let macs = other_macs(before, &links, &tried);
@@ -382,8 +385,8 @@ async fn lost(net: &Clients<'_>, before: &Before) -> Result<Vec<Lost>, NetworkEr
 }
 
 /// Profiles that were up and are not active; any may be where NetworkManager tells none.
-fn lost_profiles(before: &Before, progress: Option<&Progress<'_>>) -> Vec<Lost> {
-    let Some(Progress { inactive, .. }) = progress else {
+fn lost_profiles(before: &Before, progress: Option<&RestoreProgress<'_>>) -> Vec<Lost> {
+    let Some(RestoreProgress { inactive, .. }) = progress else {
         return vec![Lost { link: None, what: "NetworkManager's active profiles".to_owned() }];
     };
     let were_up = inactive.iter().filter(|active| before.activated.contains(&active.uuid));
@@ -457,7 +460,7 @@ mod tests {
             ..Before::default()
         };
         let inactive: Vec<&Active> = before.active[1..].iter().collect();
-        let lost = lost_profiles(&before, Some(&Progress { inactive, is_under_way: false }));
+        let lost = lost_profiles(&before, Some(&RestoreProgress { inactive, is_under_way: false }));
         let text = "the profile 2 of eno2, the profile 3 of eno2, the profile 4 of br7";
         assert_eq!(listed(&lost), text, "the profile of eno3 was not up before");
         let eno1 = link("eno1", "52:54:00:00:00:01", true);

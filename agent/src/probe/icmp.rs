@@ -18,7 +18,7 @@ use tokio::io::{Interest, unix::AsyncFd};
 
 use crate::client::{
     event_fd,
-    filter::{self, Condition, Place},
+    filter::{self, Condition, PacketField},
     random,
 };
 
@@ -53,19 +53,20 @@ pub(super) fn hear(socket: &OwnedFd, ip: IpAddr, [a, b]: [u8; 2]) -> io::Result<
         IpAddr::V4(ip) => {
             // IP's header without options, as the request has none.
             let conditions = [
-                Condition::is(Place::Byte(0), 0x45),
-                Condition::is(Place::Word(12), ip.to_bits()),
-                Condition::is(Place::Byte(20), 0),
-                Condition::is(Place::Half(24), id),
+                Condition::is(PacketField::Byte(0), 0x45),
+                Condition::is(PacketField::Word(12), ip.to_bits()),
+                Condition::is(PacketField::Byte(20), 0),
+                Condition::is(PacketField::Half(24), id),
             ];
             filter::attach(socket, &conditions)
         }
         IpAddr::V6(ip) => {
             let source = (0..4).map(|part: u8| {
                 let word = (ip.to_bits() >> (96 - 32 * u32::from(part))) as u32;
-                Condition::is(Place::Word(libc::SKF_NET_OFF + 8 + 4 * i32::from(part)), word)
+                Condition::is(PacketField::Word(libc::SKF_NET_OFF + 8 + 4 * i32::from(part)), word)
             });
-            let own = [Condition::is(Place::Byte(0), 129), Condition::is(Place::Half(4), id)];
+            let own =
+                [Condition::is(PacketField::Byte(0), 129), Condition::is(PacketField::Half(4), id)];
             filter::attach(socket, &source.chain(own).collect::<Vec<_>>())
         }
     }

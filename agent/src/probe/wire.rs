@@ -14,7 +14,7 @@ mod vlan;
 
 use std::time::Instant;
 
-use self::facts::Facts;
+use self::facts::WireFacts;
 pub(crate) use self::finding::{Asked, Finding, Verdict, Wire};
 use crate::{
     client::netlink::{Netlink, NetlinkError},
@@ -29,7 +29,7 @@ pub(crate) async fn look(
     paths: &Paths,
     netlink: &Netlink,
 ) -> Result<Vec<Finding>, NetlinkError> {
-    let facts = &Facts::read(netlink, paths).await?;
+    let facts = &WireFacts::read(netlink, paths).await?;
     let one = |wire: Wire| async move {
         let start = Instant::now();
         let mut found = match wire {
@@ -55,7 +55,7 @@ pub(crate) async fn before_use(
     paths: &Paths,
     netlink: &Netlink,
 ) -> Result<Vec<Finding>, NetlinkError> {
-    Ok(duplicate::before_use(planned, &Facts::read(netlink, paths).await?).await)
+    Ok(duplicate::before_use(planned, &WireFacts::read(netlink, paths).await?).await)
 }
 
 /// Faults of the cable, for a console: three lines at most, of the six probes and the carriers of the cards.

@@ -20,7 +20,7 @@ use crate::{
     error::Error,
     network::{NetworkError, boot_time},
     paths::Paths,
-    status::{Bridge, StatusFile, Success, phase::Phase},
+    status::{BridgeStatus, StatusFile, Success, phase::Phase},
     transaction::{BridgeChange, Change, memory},
 };
 
@@ -34,15 +34,15 @@ pub(super) async fn attempt(run: &Run<'_>, cut_off: Option<u32>) -> Result<Attem
     }
     let paths = run.paths;
     let replaces_document = match owner(paths).await.inspect_err(refused)? {
-        Owner::Automatic => false,
-        Owner::GoneDocument => true,
-        Owner::Document => return Ok(AttemptEnd::BridgeOfDocument),
-        Owner::Others => return Ok(AttemptEnd::BridgeOfOthers),
+        BridgeOwner::Automatic => false,
+        BridgeOwner::GoneDocument => true,
+        BridgeOwner::Document => return Ok(AttemptEnd::BridgeOfDocument),
+        BridgeOwner::Others => return Ok(AttemptEnd::BridgeOfOthers),
     };
     let hostname = StatusFile::load(paths).ok().flatten().unwrap_or_default().hostname;
     run.status.update(|s| {
         s.hostname = hostname;
-        s.bridge = Some(Bridge::default());
+        s.bridge = Some(BridgeStatus::default());
     });
     let error = match Box::pin(make(run, replaces_document)).await {
         Ok(success) => return Ok(AttemptEnd::Succeeded(success)),
@@ -76,7 +76,7 @@ pub(super) async fn is_late(paths: &Paths) -> bool {
 
 /// Leaves br-ex to configure-ovs.sh: the agent has ended in each attempt, and would for ever.
 async fn leave_alone(run: &Run<'_>, count: u32) -> AttemptEnd {
-    run.status.update(|s| s.bridge = Some(Bridge::default()));
+    run.status.update(|s| s.bridge = Some(BridgeStatus::default()));
     // The recovery may be where the agent ended.
     if count == run.settings.max_attempts
         && let Err(error) = recover::online(run).await
@@ -105,7 +105,7 @@ fn is_below_another(error: &Error) -> bool {
 }
 
 /// Owner of br-ex.
-enum Owner {
+enum BridgeOwner {
     /// A document, of the agent or of another tool.
     Document,
     /// A document of the agent, whose file is gone.
@@ -116,22 +116,22 @@ enum Owner {
     Automatic,
 }
 
-async fn owner(paths: &Paths) -> Result<Owner, Error> {
+async fn owner(paths: &Paths) -> Result<BridgeOwner, Error> {
     let record = Record::load(paths);
     let in_force = record.document_in_force(paths);
     let chosen = document::choose(paths, in_force.as_ref(), Duration::ZERO, || {}).await?;
     let document = chosen.document;
     let was_here = || record.committed.is_some() && removed(paths, &record).is_some();
     if document.is_none() && was_here() {
-        return Ok(Owner::GoneDocument);
+        return Ok(BridgeOwner::GoneDocument);
     }
     if paths.in_force().exists() || paths.applied().exists() {
-        return Ok(Owner::Document);
+        return Ok(BridgeOwner::Document);
     }
     match document {
         Some(_) if marks::is_undecided(paths) => Err(Error::DocumentFirst),
-        Some(_) if !marks::is_agent_enabled(paths) => Ok(Owner::Others),
-        Some(_) | None => Ok(Owner::Automatic),
+        Some(_) if !marks::is_agent_enabled(paths) => Ok(BridgeOwner::Others),
+        Some(_) | None => Ok(BridgeOwner::Automatic),
     }
 }
 
@@ -159,7 +159,7 @@ async fn make(run: &Run<'_>, replaces_document: bool) -> Result<Success, Error> 
     global_dns::warn(run);
     run.status.update(|s| {
         s.reason = reason;
-        s.bridge = Some(Bridge::from(&plan));
+        s.bridge = Some(BridgeStatus::from(&plan));
     });
     if !replaces_document
         && plan.remove.profiles.is_empty()
@@ -205,15 +205,15 @@ mod tests {
             fs::create_dir_all(path.parent().unwrap_or(&path)).and_then(|()| fs::write(&path, text))
         };
         write("proc/sys/kernel/hostname", "worker-0\n")?;
-        assert!(matches!(owner(&paths).await, Ok(Owner::Automatic)));
+        assert!(matches!(owner(&paths).await, Ok(BridgeOwner::Automatic)));
         write("etc/nmstate/openshift/worker-0.yml", "interfaces: []\n")?;
-        assert!(matches!(owner(&paths).await, Ok(Owner::Others)));
+        assert!(matches!(owner(&paths).await, Ok(BridgeOwner::Others)));
         write("etc/systemd/system/multi-user.target.wants/dayone.service", "")?;
-        assert!(matches!(owner(&paths).await, Ok(Owner::Automatic)));
+        assert!(matches!(owner(&paths).await, Ok(BridgeOwner::Automatic)));
         write("run/dayone/undecided", "")?;
         assert!(matches!(owner(&paths).await, Err(Error::DocumentFirst)));
         write("etc/nmstate/openshift/applied", "interfaces: []\n")?;
-        assert!(matches!(owner(&paths).await, Ok(Owner::Document)));
+        assert!(matches!(owner(&paths).await, Ok(BridgeOwner::Document)));
         Ok(())
     }
 
@@ -232,11 +232,11 @@ mod tests {
         fs::write(paths.record(), serde_json::to_vec(&record)?)?;
         fs::write(paths.applied(), &document.text)?;
         fs::write(paths.under("/etc/hostname"), "host-192-0-2-10\n")?;
-        assert!(matches!(owner(&paths).await, Ok(Owner::Document)));
+        assert!(matches!(owner(&paths).await, Ok(BridgeOwner::Document)));
         fs::write(&file, "interfaces: [{name: eno1}]\n")?;
-        assert!(matches!(owner(&paths).await, Ok(Owner::Document)));
+        assert!(matches!(owner(&paths).await, Ok(BridgeOwner::Document)));
         fs::remove_file(&file)?;
-        assert!(matches!(owner(&paths).await, Ok(Owner::GoneDocument)));
+        assert!(matches!(owner(&paths).await, Ok(BridgeOwner::GoneDocument)));
         // The /etc of a deployment before the document has neither its mark nor its profiles: there, nothing was removed.
         let uuid = "0b6ba3d2-3ae1-4b37-8d5e-3f3c0b2fd001".to_owned();
         let profile = Active { uuid, device: "br-ex".to_owned(), kind: "ovs-bridge".to_owned() };
@@ -244,9 +244,9 @@ mod tests {
         let committed = record.committed.as_mut().ok_or("no commit")?;
         committed.uplinks = Some(Uplinks { profiles: vec![profile], ..Uplinks::default() });
         fs::write(paths.record(), serde_json::to_vec(&record)?)?;
-        assert!(matches!(owner(&paths).await, Ok(Owner::GoneDocument)));
+        assert!(matches!(owner(&paths).await, Ok(BridgeOwner::GoneDocument)));
         fs::remove_file(paths.applied())?;
-        assert!(matches!(owner(&paths).await, Ok(Owner::Automatic)));
+        assert!(matches!(owner(&paths).await, Ok(BridgeOwner::Automatic)));
         Ok(())
     }
 }

@@ -6,7 +6,7 @@ use super::Run;
 use crate::{
     durable::{
         FileError, commit, from_0_2,
-        journal::{self, Journal, Kind},
+        journal::{self, ChangeKind, Journal},
         record::Record,
         record_file::{self, Failed, INTERRUPTED},
         set_aside,
@@ -75,8 +75,8 @@ pub(crate) async fn undo_by_hand(run: &Run<'_>) -> Result<(), Error> {
 
 async fn undo(run: &Run<'_>, journal: &Journal) -> Result<(), Error> {
     match journal.kind {
-        Kind::Trial => tracing::warn!(source = %journal.source.display(), "undoing a trial"),
-        Kind::Document | Kind::Bridge => {
+        ChangeKind::Trial => tracing::warn!(source = %journal.source.display(), "undoing a trial"),
+        ChangeKind::Document | ChangeKind::Bridge => {
             tracing::warn!(source = %journal.source.display(), "an earlier run was killed; undoing it");
         }
     }
@@ -84,7 +84,7 @@ async fn undo(run: &Run<'_>, journal: &Journal) -> Result<(), Error> {
     let network = run.connect().await?;
     let same_boot = journal.is_of_this_boot(run.paths);
     if same_boot {
-        let is_settled = journal.kind == Kind::Trial;
+        let is_settled = journal.kind == ChangeKind::Trial;
         if let Err(error) = network.keep_addresses_of_others(&journal.before, is_settled).await {
             tracing::warn!("addresses of other programs may be lost: {}", chain(&error));
         }
@@ -140,11 +140,11 @@ pub(crate) fn open_journal(paths: &Paths) -> Result<OpenTransaction, Error> {
 /// begin (`marks::attempt_begins`). Nothing tries a trial again.
 pub(crate) fn note(paths: &Paths, journal: &Journal) {
     let noted = match journal.kind {
-        Kind::Bridge => return,
-        Kind::Trial => {
+        ChangeKind::Bridge => return,
+        ChangeKind::Trial => {
             record_file::append(paths, &journal.digest, &journal.source, "trial-undone", None)
         }
-        Kind::Document => count(paths, journal),
+        ChangeKind::Document => count(paths, journal),
     };
     if let Err(error) = noted {
         tracing::warn!("the failure cannot be recorded: {}", chain(&error));
@@ -161,11 +161,11 @@ fn count(paths: &Paths, journal: &Journal) -> Result<(), FileError> {
 
 pub(crate) fn say_recovered(paths: &Paths, journal: &Journal, restored: &str) {
     let (id, text) = match journal.kind {
-        Kind::Trial => {
+        ChangeKind::Trial => {
             trial::undone(paths);
             (message_id::TRIAL_UNDONE, format!("a trial has ended, and {restored} back"))
         }
-        Kind::Document | Kind::Bridge => {
+        ChangeKind::Document | ChangeKind::Bridge => {
             (message_id::RECOVERED, "an unfinished transaction was undone".to_owned())
         }
     };

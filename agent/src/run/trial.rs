@@ -11,7 +11,7 @@ use crate::{
     status::{
         log::{Tone, console, message_id},
         progress::Progress,
-        trial::{self, State, Trial, TrialError, TrialFile},
+        trial::{self, Trial, TrialError, TrialFile, TrialState},
     },
     transaction::{Change, DocumentChange, Failure, PhaseError},
 };
@@ -33,7 +33,7 @@ async fn carry_out(paths: &Paths, run: &mut Result<Run<'_>, Error>) -> Result<()
     // Read under the lock: another trial may have been asked for meanwhile.
     let asked = asked(paths).inspect_err(refused)?;
     let state = asked.state;
-    if matches!(state, State::Confirmed | State::Undone | State::Failed) {
+    if matches!(state, TrialState::Confirmed | TrialState::Undone | TrialState::Failed) {
         return Ok(());
     }
     let file = TrialFile::new(paths, asked);
@@ -43,13 +43,13 @@ async fn carry_out(paths: &Paths, run: &mut Result<Run<'_>, Error>) -> Result<()
             run.progress = Progress::new(move |phase, _| {
                 account.update(|account| account.phase = Some(phase));
             });
-            if state == State::Asked {
+            if state == TrialState::Asked {
                 Box::pin(apply(run, &file)).await
             } else {
                 Box::pin(undo(run)).await
             }
         }
-        Err(_) if state == State::Asked => Err(TrialError::NoTurn.into()),
+        Err(_) if state == TrialState::Asked => Err(TrialError::NoTurn.into()),
         Err(_) => Err(Error::TrialStays(Box::new(TrialError::NoTurn.into()))),
     };
     end(paths, &file, &done);
@@ -64,7 +64,7 @@ fn asked(paths: &Paths) -> Result<Trial, Error> {
 async fn apply(run: &Run<'_>, file: &TrialFile) -> Result<(), Error> {
     // A confirmed trial goes back first: each one begins from the network before it.
     let record = recover::online(run).await?;
-    file.update(|file| file.state = State::Applying);
+    file.update(|file| file.state = TrialState::Applying);
     let path = file.get().document;
     let document = Document { path, ..Document::read(run.paths.trial_document())? };
     let parsed = check::check(&document)?;
@@ -124,7 +124,7 @@ fn end(paths: &Paths, file: &TrialFile, done: &Result<(), Error>) {
 }
 
 struct TrialEnd {
-    state: State,
+    state: TrialState,
     id: &'static str,
     /// The word of the history, which has no line of a trial that changed nothing.
     history: Option<&'static str>,
@@ -137,25 +137,25 @@ fn end_of(error: Option<&Error>) -> TrialEnd {
     let tone = if error.is_none() { Tone::Good } else { Tone::Bad };
     let (state, id, history, text) = match error.map(Error::exit) {
         None => (
-            State::Confirmed,
+            TrialState::Confirmed,
             message_id::TRIAL_CONFIRMED,
             Some("trial-confirmed"),
             "is confirmed: it stays until the next boot or run of dayone",
         ),
         Some(Exit::RolledBack) => (
-            State::Undone,
+            TrialState::Undone,
             message_id::TRIAL_UNDONE,
             Some("trial-undone"),
             "was on trial; the old network is back: ",
         ),
         Some(Exit::RollBackFailed) => (
-            State::RollBackFailed,
+            TrialState::RollBackFailed,
             message_id::TRIAL_STAYS,
             Some("trial-roll-back-failed"),
             "was on trial; the old network is NOT back: ",
         ),
         Some(Exit::Done | Exit::Machine | Exit::Input) => (
-            State::Failed,
+            TrialState::Failed,
             message_id::TRIAL_FAILED,
             None,
             "is not on trial, nothing was changed: ",
@@ -203,30 +203,30 @@ mod tests {
         for (error, state, text) in [
             (
                 rolled_back(Phase::Confirm, PhaseError::NotConfirmed { seconds: 60 }),
-                State::Undone,
+                TrialState::Undone,
                 "no confirmation came within 60 s",
             ),
             (
                 rolled_back(Phase::Confirm, PhaseError::Stopped),
-                State::Undone,
+                TrialState::Undone,
                 "waiting for the confirmation was stopped by a signal",
             ),
             (
                 rolled_back(Phase::Probe, PhaseError::Probes(Vec::new())),
-                State::Undone,
+                TrialState::Undone,
                 "probing the new network: ",
             ),
             (
                 TrialError::Undone { document: document(), reason: killed.clone() }.into(),
-                State::Undone,
+                TrialState::Undone,
                 &killed,
             ),
             (
                 Error::TrialStays(Box::new(Error::Stopped)),
-                State::RollBackFailed,
+                TrialState::RollBackFailed,
                 "the trial cannot be undone: stopped by a signal; nothing was changed",
             ),
-            (Error::Stopped, State::Failed, "stopped by a signal; nothing was changed"),
+            (Error::Stopped, TrialState::Failed, "stopped by a signal; nothing was changed"),
         ] {
             assert_eq!((end_of(Some(&error)).state, &*reason(&error)), (state, text));
         }

@@ -22,7 +22,7 @@ use crate::{
 /// How far a trial is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum State {
+pub(crate) enum TrialState {
     /// Not begun.
     Asked,
     /// The document is being applied, verified and probed.
@@ -39,7 +39,7 @@ pub(crate) enum State {
     RollBackFailed,
 }
 
-impl State {
+impl TrialState {
     /// Whether a process works on it, or has died.
     pub(crate) fn is_on(self) -> bool {
         matches!(self, Self::Applying | Self::Waiting)
@@ -55,7 +55,7 @@ impl State {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) struct Trial {
-    pub(crate) state: State,
+    pub(crate) state: TrialState,
     /// The caller's file.
     pub(crate) document: PathBuf,
     pub(crate) digest: Digest,
@@ -74,7 +74,7 @@ pub(crate) struct Trial {
 impl Trial {
     /// A trial that is asked for now.
     pub(crate) fn new(document: PathBuf, digest: Digest, seconds: u32) -> Self {
-        let (state, asked) = (State::Asked, now());
+        let (state, asked) = (TrialState::Asked, now());
         Self { state, document, digest, seconds, asked, phase: None, deadline: None, reason: None }
     }
 
@@ -97,7 +97,7 @@ impl Trial {
 
     /// Seconds until it goes back, at this time of its clock.
     pub(crate) fn left_at(&self, now: u64) -> Option<u64> {
-        let deadline = self.deadline.filter(|_| self.state == State::Waiting)?;
+        let deadline = self.deadline.filter(|_| self.state == TrialState::Waiting)?;
         Some(deadline.saturating_sub(now).div_ceil(1000))
     }
 
@@ -118,12 +118,12 @@ pub(crate) fn undone(paths: &Paths) {
     let noted = Trial::load(paths).and_then(|trial| {
         let Some(trial) = trial else { return Ok(()) };
         let reason = match trial.state {
-            State::Asked | State::Undone | State::Failed => return Ok(()),
-            State::Applying | State::Waiting => "its agent was killed".to_owned(),
-            State::Confirmed => "a later run of dayone ended it".to_owned(),
-            State::RollBackFailed => trial.reason.clone().unwrap_or_default(),
+            TrialState::Asked | TrialState::Undone | TrialState::Failed => return Ok(()),
+            TrialState::Applying | TrialState::Waiting => "its agent was killed".to_owned(),
+            TrialState::Confirmed => "a later run of dayone ended it".to_owned(),
+            TrialState::RollBackFailed => trial.reason.clone().unwrap_or_default(),
         };
-        Trial { state: State::Undone, reason: Some(reason), ..trial }.write(paths)
+        Trial { state: TrialState::Undone, reason: Some(reason), ..trial }.write(paths)
     });
     warn(noted);
 }
@@ -169,7 +169,7 @@ impl TrialFile {
     pub(crate) fn start_clock(&self) -> Duration {
         let bound = Duration::from_secs(self.get().seconds.into());
         self.update(|trial| {
-            trial.state = State::Waiting;
+            trial.state = TrialState::Waiting;
             trial.deadline = Some(monotonic().saturating_add(u64::from(trial.seconds) * 1000));
         });
         bound

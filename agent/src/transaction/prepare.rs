@@ -12,7 +12,7 @@ use super::{
 use crate::{
     durable::{
         commit::{self, Commit},
-        journal::{self, Journal, Kind},
+        journal::{self, ChangeKind, Journal},
     },
     model::{Before, OvsKey, OvsSetting, Wants, WayBack},
     network::{Network, NetworkError, boot_time, takeover::Leftovers},
@@ -99,14 +99,14 @@ impl<N: Network> Transaction<'_, N> {
             .journal(async {
                 let (before, probes) = (before.clone(), probed.before.clone());
                 let bridges = wants.bridges.clone();
-                let kind = if trial.is_some() { Kind::Trial } else { Kind::Document };
+                let kind = if trial.is_some() { ChangeKind::Trial } else { ChangeKind::Document };
                 let journal = Journal::new(self.paths, kind, document, bridges, before, probes);
                 let resolved = desired.to_yaml()?;
                 let texts = [&*document.text, &*resolved, &*service_files.text()];
                 let stage = |new: &Path| match kind {
                     // A trial writes nothing beside the journal.
-                    Kind::Trial => Ok(Commit::default()),
-                    Kind::Document | Kind::Bridge => {
+                    ChangeKind::Trial => Ok(Commit::default()),
+                    ChangeKind::Document | ChangeKind::Bridge => {
                         commit::stage(self.paths, new, document, &resolved)
                     }
                 };

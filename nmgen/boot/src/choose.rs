@@ -14,7 +14,7 @@ use nmgen_core::node::{Card, Identity, Reason};
 use nmgen_core::source::Host;
 use nmgen_document::diagnostic::Diagnostics;
 
-use self::chooser::{Choice, Chooser};
+use self::chooser::{Chooser, ChosenDocument};
 use self::listing::HostsDirectory;
 use self::need::{Need, is_initramfs};
 use crate::command_line::CommandLine;
@@ -33,8 +33,8 @@ const MAX_NEAR: usize = 4;
 const SUPPLICANT: [&str; 2] = ["/usr/sbin/wpa_supplicant", "/usr/bin/wpa_supplicant"];
 
 /// This machine's document, and its names on this machine.
-pub(crate) struct Found {
-    pub(crate) choice: Choice,
+pub(crate) struct OwnDocument {
+    pub(crate) choice: ChosenDocument,
     pub(crate) host: Host,
     pub(crate) names: Names,
     pub(crate) diagnostics: Diagnostics,
@@ -50,7 +50,7 @@ pub(crate) fn seek(
     directory: &HostsDirectory,
     need: Need,
     log: &Log,
-) -> Result<Option<Found>, Fault> {
+) -> Result<Option<OwnDocument>, Fault> {
     // Listens before the first look, so that no event is lost.
     let events = Events::listen(paths);
     let start = Instant::now();
@@ -80,7 +80,7 @@ pub(crate) fn seek(
             choice => choice,
         };
         // Without a card nobody knows that no host's document is this machine's.
-        let is_guess = |choice: &Choice| {
+        let is_guess = |choice: &ChosenDocument| {
             let has_hosts = directory.hosts().next().is_some();
             choice.reason == Reason::Cluster && cards.list.is_empty() && has_hosts
         };
@@ -129,9 +129,9 @@ pub(crate) fn seek(
 
 pub(crate) fn look_up(
     directory: &HostsDirectory,
-    choice: Choice,
+    choice: ChosenDocument,
     cards: &Cards,
-) -> Result<Found, Fault> {
+) -> Result<OwnDocument, Fault> {
     let (host, diagnostics) = host_file::load(&choice.name, &directory.file(&choice.name))?;
     let names = match host.document() {
         Some(document) => Names::find(&document.root, cards, &choice.cards),
@@ -142,14 +142,18 @@ pub(crate) fn look_up(
         let (file, interface) = (directory.file(&choice.name), interface.to_owned());
         return Err(Fault::OpenVSwitch { file, interface });
     }
-    Ok(Found { choice, host, names, diagnostics, cards: cards.all.clone() })
+    Ok(OwnDocument { choice, host, names, diagnostics, cards: cards.all.clone() })
 }
 
 /// Refuses a document that needs wpa_supplicant in an initramfs without it.
 ///
 /// # Errors
 /// [`Fault::NoSupplicant`].
-pub(crate) fn expect_supplicant(paths: &Paths, found: &Found, file: &Path) -> Result<(), Fault> {
+pub(crate) fn expect_supplicant(
+    paths: &Paths,
+    found: &OwnDocument,
+    file: &Path,
+) -> Result<(), Fault> {
     let document = found.host.document();
     let needs_it = document.and_then(|document| initramfs::needs_supplicant(&document.root));
     match needs_it.and_then(|(_, node, _)| node.text_at("name")) {

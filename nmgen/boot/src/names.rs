@@ -11,7 +11,7 @@ use std::fmt;
 use nmgen_core::interface;
 use nmgen_core::node::Card;
 use nmgen_core::source::Nic;
-use nmgen_core::stack::{self, Role};
+use nmgen_core::stack::{self, Relation};
 use nmgen_document::format::cut;
 use nmgen_document::mac::Mac;
 use nmgen_document::{Entry, Node, Value};
@@ -169,7 +169,7 @@ impl Names {
                 let name = interface.text_at("name")?;
                 let base = stack::below(interface)
                     .into_iter()
-                    .find(|reference| reference.role == Role::Base)?;
+                    .find(|reference| reference.role == Relation::Base)?;
                 Some((name, base.name))
             })
         });

@@ -21,7 +21,7 @@ use nmgen_document::format::chain;
 
 use self::hand_over::{HandOver, contents};
 use self::keep::keep;
-use self::plan::{Facts, Plan};
+use self::plan::{Plan, ProfileFacts};
 use self::sysroot::Sysroot;
 use self::system::System;
 use crate::choose::listing::HostsDirectory;
@@ -57,7 +57,7 @@ pub(crate) fn persist(paths: &Paths, log: &Log) -> Result<(), Fault> {
     let (back, kept, done) = match Sysroot::open(paths).and_then(System::look) {
         Ok(system) => {
             let (line, system, mark) = (&line, &system, &mark);
-            let plan = Plan::new(&Facts {
+            let plan = Plan::new(&ProfileFacts {
                 line,
                 system,
                 staged: &staged,

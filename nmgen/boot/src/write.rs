@@ -21,11 +21,11 @@ use nmgen_document::format::{chain, counted};
 use self::early::Bounds;
 use self::mark::Mark;
 use self::others::Other;
-use self::profiles::{Machine, listed};
+use self::profiles::{TargetMachine, listed};
 use crate::choose::chooser::shown;
 use crate::choose::listing::HostsDirectory;
 use crate::choose::need::Need;
-use crate::choose::{Found, expect_cards, host_file};
+use crate::choose::{OwnDocument, expect_cards, host_file};
 use crate::command_line::CommandLine;
 use crate::fault::Fault;
 use crate::kernel_log::{Level, Log};
@@ -37,11 +37,11 @@ pub(crate) fn write(
     paths: &Paths,
     line: &CommandLine,
     directory: &HostsDirectory,
-    found: Found,
+    found: OwnDocument,
     need: Need,
     log: &Log,
 ) -> Result<(), Fault> {
-    let Found { choice, mut host, mut names, diagnostics, cards } = found;
+    let OwnDocument { choice, mut host, mut names, diagnostics, cards } = found;
     let file = directory.file(&choice.name);
     expect_cards(&file, &names, line, need, log)?;
     conversion::apply(&mut host, &file, &names)?;
@@ -58,7 +58,7 @@ pub(crate) fn write(
         return Ok(());
     }
     let text = host_file::bytes(&file)?;
-    let machine = Machine { names: &names, cards: &cards, others };
+    let machine = TargetMachine { names: &names, cards: &cards, others };
     let displaced = match need {
         Need::Network => profiles::write(paths, &configuration, machine, &bounds, line, log)?,
         Need::Persist => {

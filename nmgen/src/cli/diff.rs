@@ -5,7 +5,7 @@ mod text;
 
 use clap::{Args, ValueEnum};
 use nmgen_document::error::Error;
-use nmgen_fleet::changes::{self, Compared, HostChange};
+use nmgen_fleet::changes::{self, HostChange, HostComparison};
 use nmgen_fleet::page;
 use nmgen_fleet::source::{self, Extent};
 
@@ -28,8 +28,8 @@ for everything that goes wrong, as diff(1) has it.";
 #[derive(Debug, Args)]
 pub(crate) struct DiffArguments {
     /// The form of the differences
-    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Form::Text)]
-    format: Form,
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = DiffForm::Text)]
+    format: DiffForm,
     /// Exit with 1 if there is a difference
     #[arg(long)]
     exit_code: bool,
@@ -45,7 +45,7 @@ pub(crate) struct DiffArguments {
 
 /// The forms of differences by their names on the command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Form {
+enum DiffForm {
     /// For people; a change of many hosts is shown once
     Text,
     /// One object with every change of every host
@@ -73,15 +73,15 @@ pub(super) fn run(arguments: &DiffArguments, streams: &mut Streams<'_>) -> Resul
             streams.error(&error);
             Ok(Done::InputWrong)
         }
-        (Ok(Found::Differences), true) => Ok(Done::Failed),
-        (Ok(Found::Faults), _) => Ok(Done::InputWrong),
-        (Ok(Found::Differences | Found::Nothing), _) => Ok(Done::Success),
+        (Ok(DiffOutcome::Differences), true) => Ok(Done::Failed),
+        (Ok(DiffOutcome::Faults), _) => Ok(Done::InputWrong),
+        (Ok(DiffOutcome::Differences | DiffOutcome::Nothing), _) => Ok(Done::Success),
         (Err(error), false) => Err(error),
     }
 }
 
 /// The outcome of a comparison.
-enum Found {
+enum DiffOutcome {
     /// The sources are equal.
     Nothing,
     Differences,
@@ -89,7 +89,7 @@ enum Found {
     Faults,
 }
 
-fn differences(arguments: &DiffArguments, streams: &mut Streams<'_>) -> Result<Found, Error> {
+fn differences(arguments: &DiffArguments, streams: &mut Streams<'_>) -> Result<DiffOutcome, Error> {
     let mut old = source::load_for(&[&arguments.old], Extent::Shown)?;
     let mut new = source::load_for(&[&arguments.new], Extent::Shown)?;
     let sources = [arguments.old.clone(), arguments.new.clone()];
@@ -102,17 +102,17 @@ fn differences(arguments: &DiffArguments, streams: &mut Streams<'_>) -> Result<F
     streams.diagnostics(&diagnostics);
     // Unread parts would be shown as removed or added.
     if diagnostics.has_errors() {
-        return Ok(Found::Faults);
+        return Ok(DiffOutcome::Faults);
     }
     let compared = changes::compared(&old, &new);
-    let found = if compared.is_empty() { Found::Nothing } else { Found::Differences };
-    let changes = |compared: Vec<Compared<'_>>| -> Vec<HostChange> {
+    let found = if compared.is_empty() { DiffOutcome::Nothing } else { DiffOutcome::Differences };
+    let changes = |compared: Vec<HostComparison<'_>>| -> Vec<HostChange> {
         compared.into_iter().map(|it| it.change).collect()
     };
     streams.text(&match arguments.format {
-        Form::Text => text::painted(&changes(compared), streams.output_style()),
-        Form::Json => json::json(&changes(compared)),
-        Form::Html => {
+        DiffForm::Text => text::painted(&changes(compared), streams.output_style()),
+        DiffForm::Json => json::json(&changes(compared)),
+        DiffForm::Html => {
             let hosts = old.hosts.len().max(new.hosts.len());
             page::changes(&compared, hosts, &arguments.old, &arguments.new)
         }

@@ -17,8 +17,8 @@ const CHECKS: &str = include_str!("../../doc/checks.md");
 #[derive(Debug, Args)]
 pub(crate) struct ExplainArguments {
     /// The form of the explanation
-    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Form::Text)]
-    format: Form,
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = ExplainForm::Text)]
+    format: ExplainForm,
     /// The name in brackets of a finding [default: list all rules]
     #[arg(value_name = "RULE")]
     rule: Option<String>,
@@ -26,7 +26,7 @@ pub(crate) struct ExplainArguments {
 
 /// The forms of explanations by their names on the command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Form {
+enum ExplainForm {
     /// For people, in Markdown
     Text,
     /// One object with the rules
@@ -36,8 +36,8 @@ enum Form {
 pub(super) fn run(arguments: &ExplainArguments, streams: &mut Streams<'_>) -> Result<Done, Error> {
     let Some(name) = &arguments.rule else {
         streams.text(&match arguments.format {
-            Form::Text => list(),
-            Form::Json => json(&sorted()),
+            ExplainForm::Text => list(),
+            ExplainForm::Json => json(&sorted()),
         })?;
         return Ok(Done::Success);
     };
@@ -47,8 +47,8 @@ pub(super) fn run(arguments: &ExplainArguments, streams: &mut Streams<'_>) -> Re
         Some(section) => {
             let rules = nmgen_fleet::rules().into_iter().filter(|rule| rule.name == name);
             streams.text(&match arguments.format {
-                Form::Text => section.to_owned(),
-                Form::Json => json(&rules.take(1).collect::<Vec<_>>()),
+                ExplainForm::Text => section.to_owned(),
+                ExplainForm::Json => json(&rules.take(1).collect::<Vec<_>>()),
             })?;
             Ok(Done::Success)
         }

@@ -25,8 +25,8 @@ none.";
 #[derive(Debug, Args)]
 pub(crate) struct ReportArguments {
     /// The form of the report
-    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Form::Text)]
-    format: Form,
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = ReportForm::Text)]
+    format: ReportForm,
     /// Files of `dayone collect`, `dayone status --json` or `dayone health
     /// --format json`, directories with such files, '-' for a stream
     #[arg(value_name = "FILE", required = true, verbatim_doc_comment)]
@@ -35,7 +35,7 @@ pub(crate) struct ReportArguments {
 
 /// The forms of reports by their names on the command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Form {
+enum ReportForm {
     /// For people
     Text,
     /// One object with every node
@@ -49,8 +49,8 @@ pub(super) fn run(arguments: &ReportArguments, streams: &mut Streams<'_>) -> Res
     }
     let report = Report::of(&found.nodes);
     streams.text(&match arguments.format {
-        Form::Text => text::text(&found.nodes, &report),
-        Form::Json => json::json(&found.nodes, &report),
+        ReportForm::Text => text::text(&found.nodes, &report),
+        ReportForm::Json => json::json(&found.nodes, &report),
     })?;
     if found.skipped > 0 {
         let were = if found.skipped == 1 {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::{Bridge, Enabled, Interface, Port, ip::Ip, mac_address};
+use super::{DocumentBridge, Enabled, Interface, Port, ip::Ip, mac_address};
 use crate::{
     bridge::{inputs::Inputs, plan::PlannedProfile, profiles::parent_name},
     model::connection::{ConnectionSettings, Value},
@@ -79,7 +79,7 @@ pub(super) fn interfaces(
         }
         "linux-bridge" => {
             let port = names().map(|name| Port { name }).collect();
-            own.bridge = Some(Bridge::Linux(LinuxBridge { port }));
+            own.bridge = Some(DocumentBridge::Linux(LinuxBridge { port }));
         }
         _ => {}
     }

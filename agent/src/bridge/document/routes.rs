@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::Document;
+use super::BridgeDocument;
 use crate::{
     bridge::names::BridgeNames,
     model::connection::{ConnectionSettings, Record, Value},
@@ -66,7 +66,7 @@ struct Rule {
 pub(super) fn add(
     settings: &ConnectionSettings,
     names: BridgeNames,
-    document: &mut Document,
+    document: &mut BridgeDocument,
     comments: &mut Vec<String>,
 ) {
     for (family, any) in [("ipv4", "0.0.0.0/0"), ("ipv6", "::/0")] {

@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use crate::model::{Bridge, Part, Port, Row, column_text as text};
+use crate::model::{Bridge, BridgeRow, Port, Row, column_text as text};
 
 const BRIDGE: &[&str] = &[
     "name",
@@ -128,7 +128,7 @@ pub(super) fn bridges(tables: &[Vec<Row>]) -> Vec<Bridge> {
             .enumerate()
             .flat_map(|(i, (column, _, columns))| {
                 referenced(row, column, rows(3 + i))
-                    .map(|row| Part { column: (*column).to_owned(), row: keep(row, columns) })
+                    .map(|row| BridgeRow { column: (*column).to_owned(), row: keep(row, columns) })
             })
             .collect(),
     };

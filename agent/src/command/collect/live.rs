@@ -13,7 +13,7 @@ use crate::{
     command::{gateway, services},
     durable::record::Record,
     lock,
-    model::facts::{Facts, Told},
+    model::facts::{Facts, SourceAnswer},
     paths::Paths,
     settings::Usable,
     state::{State, StateError},
@@ -24,11 +24,11 @@ use crate::{
 async fn told<T, E: std::error::Error>(
     bound: Duration,
     asked: impl Future<Output = Result<T, E>>,
-) -> Told<T> {
+) -> SourceAnswer<T> {
     match tokio::time::timeout(bound, asked).await {
-        Ok(Ok(value)) => Told::Value(value),
-        Ok(Err(error)) => Told::Error(chain(&error)),
-        Err(_) => Told::Error(late(bound)),
+        Ok(Ok(value)) => SourceAnswer::Value(value),
+        Ok(Err(error)) => SourceAnswer::Error(chain(&error)),
+        Err(_) => SourceAnswer::Error(late(bound)),
     }
 }
 
@@ -98,7 +98,7 @@ async fn asked<T>(question: impl AsyncFnOnce(Bus) -> Result<T, BusError>) -> Res
 }
 
 /// NetworkManager's version.
-pub(super) async fn version(bound: Duration) -> Told<String> {
+pub(super) async fn version(bound: Duration) -> SourceAnswer<String> {
     told(bound, asked(async |bus| bus.version().await)).await
 }
 
@@ -115,8 +115,8 @@ async fn silent(paths: &Paths, bound: Duration) -> Option<String> {
 
 /// The facts of a tree that is no system.
 pub(super) fn none(why: &str) -> Facts {
-    fn error<T>(why: &impl fmt::Display) -> Told<T> {
-        Told::Error(why.to_string())
+    fn error<T>(why: &impl fmt::Display) -> SourceAnswer<T> {
+        SourceAnswer::Error(why.to_string())
     }
     Facts {
         links: error(&why),

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{command::status::Patience, error::Error, settings::Health};
+use crate::{command::status::GracePeriod, error::Error, settings::Health};
 
 /// The schema's version.
 pub(super) const SCHEMA: u32 = 1;
@@ -12,7 +12,7 @@ pub(super) const SCHEMA: u32 = 1;
 /// The content of the file.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", default)]
-pub(super) struct Account {
+pub(super) struct HealthRecord {
     pub(super) schema: u32,
     /// The node's; an account of an older version has none.
     pub(super) hostname: String,
@@ -31,12 +31,12 @@ pub(super) struct Account {
     /// The last look at the network.
     pub(super) looked: u64,
     /// The bound after which the reason is a failure.
-    pub(super) patience: Patience,
+    pub(super) patience: GracePeriod,
     /// SHA-256 of what was cheap to see at the look; empty where nothing may be concluded from it.
     pub(super) picture: String,
 }
 
-impl Account {
+impl HealthRecord {
     /// The account at a time: a state that lasts too long is a failure.
     pub(super) fn aged(mut self, settings: &Health, now: u64) -> Self {
         let lasts = u128::from(now.saturating_sub(self.since));
@@ -72,22 +72,23 @@ impl Account {
 mod tests {
     use super::*;
 
-    fn account(reason: &str, patience: Patience, since: u64) -> Account {
+    fn account(reason: &str, patience: GracePeriod, since: u64) -> HealthRecord {
         let reason = reason.to_owned();
-        Account { reason, patience, since, ..Account::default() }.aged(&Health::default(), 700_000)
+        HealthRecord { reason, patience, since, ..HealthRecord::default() }
+            .aged(&Health::default(), 700_000)
     }
 
     #[test]
     fn a_state_fails_at_once_after_its_bound_or_never() {
         for (patience, since, expected) in [
-            (Patience::None, 700_000, true),
-            (Patience::Run, 700_000, false),
-            (Patience::Run, 100_001, false),
-            (Patience::Run, 100_000, true),
+            (GracePeriod::None, 700_000, true),
+            (GracePeriod::Run, 700_000, false),
+            (GracePeriod::Run, 100_001, false),
+            (GracePeriod::Run, 100_000, true),
             // A clock that was set back.
-            (Patience::Run, 900_000, false),
-            (Patience::Pending, 0, false),
-            (Patience::Endless, 0, false),
+            (GracePeriod::Run, 900_000, false),
+            (GracePeriod::Pending, 0, false),
+            (GracePeriod::Endless, 0, false),
         ] {
             assert_eq!(account("x", patience, since).failed, expected, "{patience:?} {since}");
         }
@@ -95,9 +96,9 @@ mod tests {
 
     #[test]
     fn a_unit_looks_when_its_reason_comes_or_goes() {
-        let healthy = account("in-force", Patience::Endless, 0);
-        let drifted = account("drifted", Patience::None, 0);
-        let refused = account("refused", Patience::None, 0);
+        let healthy = account("in-force", GracePeriod::Endless, 0);
+        let drifted = account("drifted", GracePeriod::None, 0);
+        let refused = account("refused", GracePeriod::None, 0);
         assert_eq!(healthy.reasons_to_look(None), [""; 0]);
         assert_eq!(drifted.reasons_to_look(None), ["drifted"]);
         assert_eq!(drifted.reasons_to_look(Some(&healthy)), ["drifted"]);

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     model::ProbeResult,
-    status::{Open, Outcome, Status, progress::Done, trial::State},
+    status::{Open, Outcome, Status, progress::Done, trial::TrialState},
 };
 
 /// The width of a console without a size of its own.
@@ -179,15 +179,15 @@ fn trial(tried: &TrialReport) -> String {
     let document = tried.trial.document.display();
     let reason = tried.trial.reason.as_deref().unwrap_or_default();
     match tried.trial.state {
-        State::Asked => format!("{document}, not begun"),
-        State::Applying => format!("{document}, being applied"),
-        State::Waiting => {
+        TrialState::Asked => format!("{document}, not begun"),
+        TrialState::Applying => format!("{document}, being applied"),
+        TrialState::Waiting => {
             format!("{document}, {} s left", tried.left.unwrap_or_default())
         }
-        State::Confirmed => format!("{document}, confirmed until the next boot"),
-        State::Undone => format!("{document}, over, the old network is back: {reason}"),
-        State::Failed => format!("{document}, failed, nothing was changed: {reason}"),
-        State::RollBackFailed => {
+        TrialState::Confirmed => format!("{document}, confirmed until the next boot"),
+        TrialState::Undone => format!("{document}, over, the old network is back: {reason}"),
+        TrialState::Failed => format!("{document}, failed, nothing was changed: {reason}"),
+        TrialState::RollBackFailed => {
             format!("{document}, over, the old network is not back: {reason}")
         }
     }

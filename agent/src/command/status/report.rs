@@ -19,8 +19,8 @@ use crate::{
     paths::Paths,
     run::{last_good, marks, mtu_migration::Standing},
     status::{
-        Bridge, Fault, Outcome, SCHEMA, Status, Success,
-        trial::{State, Trial},
+        BridgeStatus, Fault, Outcome, SCHEMA, Status, Success,
+        trial::{Trial, TrialState},
     },
 };
 
@@ -171,7 +171,7 @@ impl StatusReport {
     }
 
     /// The automatic bridge, once its uplink is chosen.
-    pub(super) fn bridge(&self) -> Option<&Bridge> {
+    pub(super) fn bridge(&self) -> Option<&BridgeStatus> {
         self.boot.bridge.as_ref().filter(|bridge| !bridge.uplink.is_empty())
     }
 }
@@ -197,7 +197,7 @@ impl TrialReport {
 
     /// Whether the network is, or may be, the trial's.
     pub(super) fn is_open(&self) -> bool {
-        !matches!(self.trial.state, State::Asked | State::Undone | State::Failed)
+        !matches!(self.trial.state, TrialState::Asked | TrialState::Undone | TrialState::Failed)
     }
 }
 

@@ -3,16 +3,16 @@
 
 mod table;
 
-pub(crate) use self::table::{Code, Patience, Tone, Verdict};
+pub(crate) use self::table::{Code, GracePeriod, Tone, Verdict};
 use super::{
     next_boot,
     report::{NodeStatus, StatusReport, TrialReport},
 };
 use crate::{
     error::{Error, Exit, times},
-    model::facts::Service,
+    model::facts::StoppedService,
     network::causes::Cause,
-    status::{Fault, Open, Outcome, Status, Success, phase::Phase, trial::State},
+    status::{Fault, Open, Outcome, Status, Success, phase::Phase, trial::TrialState},
 };
 
 /// A verdict with its texts; an empty `next` asks for nothing.
@@ -80,7 +80,7 @@ pub(super) fn assess(node: &NodeStatus) -> Assessment {
     let mut it = match report.trial.as_ref().filter(|trial| trial.is_open()) {
         // A refusal by the next boot is told before that boot.
         Some(open) => match (open.trial.state, &report.refused) {
-            (State::Confirmed, Some(why)) => refused(&subject(node), why),
+            (TrialState::Confirmed, Some(why)) => refused(&subject(node), why),
             _ => on_trial(open, node.at_work.is_some()),
         },
         None => own,
@@ -90,7 +90,7 @@ pub(super) fn assess(node: &NodeStatus) -> Assessment {
         matches!(it.verdict, Verdict::NoDocument | Verdict::OthersDocuments | Verdict::Removed);
     let is_on_trial = matches!(it.verdict, Verdict::OnTrial | Verdict::TrialFailed);
     let is_confirmed =
-        report.trial.as_ref().is_some_and(|trial| trial.trial.state == State::Confirmed);
+        report.trial.as_ref().is_some_and(|trial| trial.trial.state == TrialState::Confirmed);
     let lacks_service = !needs_none && (!is_on_trial || is_confirmed);
     if let Some(down) = report.down.as_ref().filter(|_| lacks_service) {
         it.code = Some(code_of_service(down.service));
@@ -398,38 +398,40 @@ fn on_trial(open: &TrialReport, is_at_work: bool) -> Assessment {
     let document = open.trial.document.display();
     let phase = open.trial.phase.map_or_else(|| "it begins".to_owned(), |it| it.to_string());
     match (open.trial.state, is_at_work) {
-        (State::Applying | State::Waiting, false) => Assessment::new(
+        (TrialState::Applying | TrialState::Waiting, false) => Assessment::new(
             Verdict::TrialFailed,
             format!("{document} is interrupted"),
             "its agent was killed; dayone-trial.service starts again by itself and undoes it",
             "`dayone apply` undoes it where dayone-trial.service is stopped",
         ),
-        (State::Waiting, true) => Assessment::new(
+        (TrialState::Waiting, true) => Assessment::new(
             Verdict::OnTrial,
             format!("{document}; {} s left", open.left.unwrap_or_default()),
             "it is applied, and the old network returns by itself unless it is confirmed",
             "`dayone confirm` keeps it until the next boot, `systemctl stop dayone-trial.service` \
              ends it now",
         ),
-        (State::Confirmed, _) => Assessment::new(
+        (TrialState::Confirmed, _) => Assessment::new(
             Verdict::OnTrial,
             format!("{document} stays until the next boot"),
             "it is confirmed, and is not this node's document",
             "to keep it for good, make it this node's document; `dayone apply` ends it now",
         ),
-        (State::RollBackFailed, _) => Assessment::new(
+        (TrialState::RollBackFailed, _) => Assessment::new(
             Verdict::TrialFailed,
             format!("{document} is over, the old network is not back"),
             open.trial.reason.as_deref().unwrap_or_default(),
             "dayone-trial.service tries it again by itself, and so does `dayone apply`; see \
              dayone-runbook(7)",
         ),
-        (State::Asked | State::Applying | State::Undone | State::Failed, _) => Assessment::new(
-            Verdict::OnTrial,
-            format!("{document} is being applied"),
-            phase,
-            "wait for its end; `journalctl --boot --follow --identifier=dayone` shows each phase",
-        ),
+        (TrialState::Asked | TrialState::Applying | TrialState::Undone | TrialState::Failed, _) => {
+            Assessment::new(
+                Verdict::OnTrial,
+                format!("{document} is being applied"),
+                phase,
+                "wait for its end; `journalctl --boot --follow --identifier=dayone` shows each phase",
+            )
+        }
     }
 }
 
@@ -534,11 +536,11 @@ fn failed(boot: &Status, subject: &str) -> Assessment {
     Assessment { code: Some(code_of(boot)), ..failed }
 }
 
-fn code_of_service(service: Service) -> Code {
+fn code_of_service(service: StoppedService) -> Code {
     match service {
-        Service::OpenVswitch => Code::OpenVswitchDown,
-        Service::NetworkManager => Code::NetworkManagerDown,
-        Service::Bus => Code::BusDown,
+        StoppedService::OpenVswitch => Code::OpenVswitchDown,
+        StoppedService::NetworkManager => Code::NetworkManagerDown,
+        StoppedService::Bus => Code::BusDown,
     }
 }
 

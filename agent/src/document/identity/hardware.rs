@@ -7,7 +7,7 @@ use nmgen::{
 
 use crate::{
     client::netlink::{Netlink, NetlinkError},
-    model::{Link, facts::Told},
+    model::{Link, facts::SourceAnswer},
     paths::Paths,
 };
 
@@ -25,8 +25,8 @@ pub(crate) async fn cards(paths: &Paths) -> Result<Vec<Card>, NetlinkError> {
 async fn found(paths: &Paths) -> Result<Vec<Card>, NetlinkError> {
     let links = match paths.collected() {
         Some(facts) => match &facts.links {
-            Told::Value(links) => links.clone(),
-            Told::Error(_) => return Ok(in_tree(paths)),
+            SourceAnswer::Value(links) => links.clone(),
+            SourceAnswer::Error(_) => return Ok(in_tree(paths)),
         },
         None if !paths.is_system() => return Ok(in_tree(paths)),
         None => Netlink::connect()?.links().await?,

@@ -5,7 +5,7 @@ use std::{
 
 use super::{restore, save};
 use crate::{
-    durable::{file::FileError, label, protected::Scope},
+    durable::{file::FileError, label, protected::DocumentNames},
     paths::Paths,
 };
 
@@ -24,8 +24,8 @@ fn node() -> Result<(tempfile::TempDir, Paths, std::path::PathBuf), std::io::Err
     Ok((root, paths, copies))
 }
 
-fn scope(hostname: bool) -> Scope {
-    Scope::new(&["interfaces:\n- name: eno1\n- name: br-ex\n"], hostname)
+fn scope(hostname: bool) -> DocumentNames {
+    DocumentNames::new(&["interfaces:\n- name: eno1\n- name: br-ex\n"], hostname)
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::net::{IpAddr, Ipv4Addr};
 
 use super::{
-    facts::Facts,
+    facts::WireFacts,
     finding::{Finding, Verdict, Wire},
 };
 use crate::{
@@ -14,7 +14,7 @@ use crate::{
 /// Addresses that are asked for.
 const ASKED: usize = 32;
 
-pub(super) async fn look(facts: &Facts) -> Vec<Finding> {
+pub(super) async fn look(facts: &WireFacts) -> Vec<Finding> {
     let own: &Vec<Mac> = &own(facts);
     let asked = facts.addresses.iter().filter(|address| is_asked(address, facts)).take(ASKED);
     let one = |address: &Address| {
@@ -34,7 +34,7 @@ pub(super) async fn look(facts: &Facts) -> Vec<Finding> {
 
 /// IPv4 addresses that the node does not have yet, each by ARP on the first link that carries its packets already. The kernel
 /// detects duplicates of IPv6 before it uses an address.
-pub(super) async fn before_use(planned: &[Planned], facts: &Facts) -> Vec<Finding> {
+pub(super) async fn before_use(planned: &[Planned], facts: &WireFacts) -> Vec<Finding> {
     let own: &Vec<Mac> = &own(facts);
     let asked = planned.iter().filter_map(|planned| question(planned, facts)).take(ASKED);
     let one = |(on, link, ip): (OnLink, String, Ipv4Addr)| async move {
@@ -44,7 +44,7 @@ pub(super) async fn before_use(planned: &[Planned], facts: &Facts) -> Vec<Findin
 }
 
 /// The address, the link on which it is asked for, and its IPv4.
-fn question(planned: &Planned, facts: &Facts) -> Option<(OnLink, String, Ipv4Addr)> {
+fn question(planned: &Planned, facts: &WireFacts) -> Option<(OnLink, String, Ipv4Addr)> {
     let Planned { on, links } = planned;
     let IpAddr::V4(ip) = on.ip else { return None };
     let is_new = !facts.addresses.iter().any(|address| address.on.ip == on.ip);
@@ -54,11 +54,11 @@ fn question(planned: &Planned, facts: &Facts) -> Option<(OnLink, String, Ipv4Add
 }
 
 /// The MAC addresses of this node.
-fn own(facts: &Facts) -> Vec<Mac> {
+fn own(facts: &WireFacts) -> Vec<Mac> {
     facts.links.iter().flat_map(|link| link.macs().cloned()).collect()
 }
 
-fn is_asked(address: &Address, facts: &Facts) -> bool {
+fn is_asked(address: &Address, facts: &WireFacts) -> bool {
     facts.link(&address.on.link).is_some_and(is_wire) && is_shared(&address.on)
 }
 
@@ -125,10 +125,10 @@ mod tests {
         };
         let mut lan = link("dummy0", true);
         lan.kind = Some("dummy".to_owned());
-        let facts = Facts {
+        let facts = WireFacts {
             links: vec![lan, link("eno1", false), link("eno2", true), link("eno3", true)],
             addresses: vec![on_node],
-            ..Facts::default()
+            ..WireFacts::default()
         };
         let links = ["br-ex", "dummy0", "eno1", "eno2", "eno3"].map(str::to_owned);
         for (ip, prefix, links, expected) in [

@@ -9,7 +9,7 @@ use crate::{
 };
 
 #[derive(Default)]
-pub(super) struct Facts {
+pub(super) struct WireFacts {
     pub(super) links: Vec<Link>,
     pub(super) addresses: Vec<Address>,
     pub(super) defaults: Vec<Route>,
@@ -19,7 +19,7 @@ pub(super) struct Facts {
     pub(super) vlans: Vec<Vlan>,
 }
 
-impl Facts {
+impl WireFacts {
     pub(super) async fn read(netlink: &Netlink, paths: &Paths) -> Result<Self, NetlinkError> {
         let (mut bonds, vlans) = netlink.bonds_and_vlans().await?;
         for port in bonds.iter_mut().flat_map(|bond| &mut bond.ports) {

@@ -4,7 +4,7 @@ use std::{net::IpAddr, time::Duration};
 
 use super::{
     super::gateway::{by_icmp_or_neighbour, neighbour},
-    facts::Facts,
+    facts::WireFacts,
     finding::{Finding, Verdict, Wire},
 };
 use crate::{
@@ -17,7 +17,7 @@ const ASKED: usize = 32;
 /// The kernel asks three times, a second each; then comes ICMP.
 const BOUND: Duration = Duration::from_secs(5);
 
-pub(super) async fn look(facts: &Facts, named: &[IpAddr], netlink: &Netlink) -> Vec<Finding> {
+pub(super) async fn look(facts: &WireFacts, named: &[IpAddr], netlink: &Netlink) -> Vec<Finding> {
     let mut routes: Vec<&Route> = Vec::new();
     for route in &facts.defaults {
         if !routes.iter().any(|it| (it.gateway, it.index) == (route.gateway, route.index)) {
@@ -64,7 +64,7 @@ fn judged(answer: Result<String, String>, route: &Route, has_another: bool) -> F
 }
 
 /// A gateway to which the node has no route: it is asked on the link that has an address of its network.
-async fn of_document(ip: IpAddr, facts: &Facts, netlink: &Netlink) -> Finding {
+async fn of_document(ip: IpAddr, facts: &WireFacts, netlink: &Netlink) -> Finding {
     let target = ip.to_string();
     let near = facts.addresses.iter().filter(|address| address.on.reaches(ip));
     let near = near.max_by_key(|address| address.on.prefix);

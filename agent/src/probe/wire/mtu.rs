@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use super::{
     echo::Echo,
-    facts::Facts,
+    facts::WireFacts,
     finding::{Finding, Verdict, Wire},
 };
 use crate::model::Link;
@@ -25,7 +25,7 @@ enum Passed {
     Nothing,
 }
 
-pub(super) async fn look(facts: &Facts, peers: &[IpAddr]) -> Vec<Finding> {
+pub(super) async fn look(facts: &WireFacts, peers: &[IpAddr]) -> Vec<Finding> {
     let gateways = facts.defaults.iter().map(|it| (it.gateway, facts.link(&it.link)));
     let peers = peers.iter().map(|ip| (*ip, facts.link_to(*ip)));
     let mut targets: Vec<(IpAddr, Option<&Link>)> = Vec::new();

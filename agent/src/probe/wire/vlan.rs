@@ -5,7 +5,7 @@ use std::{net::IpAddr, time::Duration};
 use ipnet::Ipv4Net;
 
 use super::{
-    facts::Facts,
+    facts::WireFacts,
     finding::{Finding, Verdict, Wire},
 };
 use crate::{client::netlink::Netlink, model::Vlan, probe::gateway::neighbour};
@@ -22,7 +22,7 @@ struct Answered<'f> {
     who: String,
 }
 
-pub(super) async fn look(facts: &Facts, peers: &[IpAddr], netlink: &Netlink) -> Vec<Finding> {
+pub(super) async fn look(facts: &WireFacts, peers: &[IpAddr], netlink: &Netlink) -> Vec<Finding> {
     let has_address = |vlan: &&Vlan| {
         facts.addresses.iter().any(|address| address.on.link == vlan.name && address.is_global())
     };
@@ -34,7 +34,7 @@ pub(super) async fn look(facts: &Facts, peers: &[IpAddr], netlink: &Netlink) -> 
 
 async fn ask<'f>(
     vlan: &'f Vlan,
-    facts: &Facts,
+    facts: &WireFacts,
     peers: &[IpAddr],
     netlink: &Netlink,
 ) -> Answered<'f> {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
-use super::{State, Trial};
+use super::{Trial, TrialState};
 
 /// An end without a confirmation.
 #[derive(Debug, Error)]
@@ -49,13 +49,13 @@ impl Trial {
     pub(crate) fn result(self) -> Result<(), TrialError> {
         let (document, reason) = (self.document, self.reason.unwrap_or_default());
         match self.state {
-            State::Confirmed => Ok(()),
-            State::Asked | State::Applying | State::Waiting => {
+            TrialState::Confirmed => Ok(()),
+            TrialState::Asked | TrialState::Applying | TrialState::Waiting => {
                 Err(TrialError::NotApplied { document })
             }
-            State::Failed => Err(TrialError::Failed { document, reason }),
-            State::Undone => Err(TrialError::Undone { document, reason }),
-            State::RollBackFailed => Err(TrialError::Stays { document, reason }),
+            TrialState::Failed => Err(TrialError::Failed { document, reason }),
+            TrialState::Undone => Err(TrialError::Undone { document, reason }),
+            TrialState::RollBackFailed => Err(TrialError::Stays { document, reason }),
         }
     }
 }

@@ -4,25 +4,25 @@ use super::*;
 
 type Tested = Result<(), Box<dyn std::error::Error>>;
 
-fn trial(state: State) -> Trial {
+fn trial(state: TrialState) -> Trial {
     Trial { state, ..Trial::new("/root/new.yml".into(), Digest::of(b""), 60) }
 }
 
 #[test]
 fn time_is_left_only_while_it_waits() {
-    let waiting = Trial { deadline: Some(61_000), ..trial(State::Waiting) };
+    let waiting = Trial { deadline: Some(61_000), ..trial(TrialState::Waiting) };
     assert_eq!(waiting.left_at(1_000), Some(60));
     assert_eq!(waiting.left_at(60_001), Some(1), "the last second has begun");
     assert_eq!(waiting.left_at(70_000), Some(0));
-    assert_eq!(Trial { state: State::Confirmed, ..waiting }.left_at(1_000), None);
-    assert_eq!(trial(State::Waiting).left_at(0), None);
+    assert_eq!(Trial { state: TrialState::Confirmed, ..waiting }.left_at(1_000), None);
+    assert_eq!(trial(TrialState::Waiting).left_at(0), None);
 }
 
 #[tokio::test]
 async fn a_request_for_an_earlier_trial_keeps_none() -> Tested {
     let root = tempfile::tempdir()?;
     let paths = Paths::new(root.path());
-    let now = trial(State::Waiting);
+    let now = trial(TrialState::Waiting);
     let earlier = Trial { asked: now.asked - 1, ..now.clone() };
     now.write(&paths)?;
     earlier.request(&paths)?;
@@ -42,11 +42,11 @@ fn an_undo_ends_what_was_open_and_says_why() -> Tested {
     undone(&paths);
     assert_eq!(Trial::load(&paths)?, None);
     for (state, after, reason) in [
-        (State::Asked, State::Asked, None),
-        (State::Applying, State::Undone, Some("its agent was killed")),
-        (State::Waiting, State::Undone, Some("its agent was killed")),
-        (State::Confirmed, State::Undone, Some("a later run of dayone ended it")),
-        (State::Failed, State::Failed, None),
+        (TrialState::Asked, TrialState::Asked, None),
+        (TrialState::Applying, TrialState::Undone, Some("its agent was killed")),
+        (TrialState::Waiting, TrialState::Undone, Some("its agent was killed")),
+        (TrialState::Confirmed, TrialState::Undone, Some("a later run of dayone ended it")),
+        (TrialState::Failed, TrialState::Failed, None),
     ] {
         trial(state).write(&paths)?;
         undone(&paths);
@@ -58,15 +58,15 @@ fn an_undo_ends_what_was_open_and_says_why() -> Tested {
 
 #[test]
 fn each_end_has_its_result() {
-    assert!(trial(State::Confirmed).result().is_ok());
+    assert!(trial(TrialState::Confirmed).result().is_ok());
     for (state, text) in [
-        (State::Failed, "failed, nothing was changed"),
-        (State::Undone, "the old network is back"),
-        (State::RollBackFailed, "NOT back"),
-        (State::Applying, "not applied yet"),
+        (TrialState::Failed, "failed, nothing was changed"),
+        (TrialState::Undone, "the old network is back"),
+        (TrialState::RollBackFailed, "NOT back"),
+        (TrialState::Applying, "not applied yet"),
     ] {
         let error = trial(state).result().expect_err("an end without a confirmation");
         assert!(error.to_string().contains(text), "{error}");
-        assert_eq!(state.is_end(), state != State::Applying);
+        assert_eq!(state.is_end(), state != TrialState::Applying);
     }
 }

@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::{
-    durable::journal::Kind,
-    status::trial::{State, Trial},
+    durable::journal::ChangeKind,
+    status::trial::{TrialState, Trial},
 };
 
 fn on_trial(seconds: u32) -> Result<(Bench, TrialFile), Box<dyn std::error::Error>> {
@@ -24,7 +24,7 @@ async fn a_confirmed_trial_commits_nothing_but_the_checkpoint_and_keeps_its_jour
     let all = [&BEFORE_CHANGE[..], &CHANGE[..]].concat();
     assert_eq!(*network.steps.borrow(), all);
     let journal = journal::read(&bench.paths)?.ok_or("the next boot has nothing to undo")?;
-    assert_eq!(journal.kind, Kind::Trial);
+    assert_eq!(journal.kind, ChangeKind::Trial);
     assert!(!bench.committed() && !bench.paths.record().exists());
     assert_eq!(std::fs::read_dir(bench.paths.documents())?.count(), 0);
     Ok(())
@@ -54,7 +54,7 @@ async fn without_a_confirmation_the_old_network_returns() -> Tested {
     assert!(matches!(*source, PhaseError::NotConfirmed { seconds: 60 }), "{source:?}");
     assert!(network.did(Step::RollBack) && network.did(Step::Restored));
     assert!(!network.did(Step::Commit) && !bench.journal_is_open());
-    assert_eq!(trial.get().state, State::Waiting, "the clock did not run");
+    assert_eq!(trial.get().state, TrialState::Waiting, "the clock did not run");
     assert!(trial.get().deadline.is_some());
     Ok(())
 }
@@ -66,7 +66,7 @@ async fn a_trial_that_does_not_hold_starts_no_clock() -> Tested {
     let network = Fake { deaf_after: vec!["gateway 192.0.2.1"], ..Fake::default() };
     let result = bench.run(&network, &mut Probed::default()).await;
     assert!(matches!(result, Err(Failure::RolledBack { phase: Phase::Probe, .. })), "{result:?}");
-    assert_eq!(trial.get().state, State::Asked);
+    assert_eq!(trial.get().state, TrialState::Asked);
     assert!(!bench.journal_is_open());
     Ok(())
 }

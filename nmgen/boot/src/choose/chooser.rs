@@ -13,7 +13,7 @@ use crate::wait::cards::Cards;
 
 /// The document chosen for this machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Choice {
+pub(crate) struct ChosenDocument {
     /// The file's name without `.yml`.
     pub(crate) name: String,
     pub(crate) reason: Reason,
@@ -22,7 +22,7 @@ pub(crate) struct Choice {
     pub(crate) cards: Vec<Card>,
 }
 
-impl Choice {
+impl ChosenDocument {
     /// The beginning of the line for the log.
     pub(crate) fn told(&self) -> String {
         match self.reason {
@@ -91,7 +91,7 @@ impl<'d> Chooser<'d> {
     /// # Errors
     /// [`Fault::Ambiguous`]: two documents match equally well. [`Fault::UnknownHost`]: `nmgen.host=`
     /// names a missing document. A candidate document cannot be read.
-    pub(crate) fn certain(&mut self, cards: &Cards) -> Result<Option<Choice>, Fault> {
+    pub(crate) fn certain(&mut self, cards: &Cards) -> Result<Option<ChosenDocument>, Fault> {
         let Some(host) = &self.host else {
             let mut candidates = Vec::new();
             let by_name = self.matching(Tier::MacAddress, cards);
@@ -109,14 +109,14 @@ impl<'d> Chooser<'d> {
         }
         let cards = named_after(name, cards);
         let name = self.directory.document(name).to_owned();
-        Ok(Some(Choice { name, reason: Reason::KernelArgument, cards }))
+        Ok(Some(ChosenDocument { name, reason: Reason::KernelArgument, cards }))
     }
 
     /// The document for a machine that has these cards and gets no more.
     ///
     /// # Errors
     /// See [`Self::certain`].
-    pub(crate) fn fallback(&self, cards: &Cards) -> Result<Option<Choice>, Fault> {
+    pub(crate) fn fallback(&self, cards: &Cards) -> Result<Option<ChosenDocument>, Fault> {
         for tier in INITRAMFS.iter().filter(|tier| **tier != Tier::MacAddress) {
             let Some(choice) = self.only(self.matching(*tier, cards), cards)? else { continue };
             // One of two documents may be this machine's: another's network is no way out.
@@ -154,7 +154,11 @@ impl<'d> Chooser<'d> {
 
     /// The one host among the candidates. A host may match twice: by name and by a copy for its MAC
     /// address.
-    fn only(&self, candidates: Vec<Candidate>, cards: &Cards) -> Result<Option<Choice>, Fault> {
+    fn only(
+        &self,
+        candidates: Vec<Candidate>,
+        cards: &Cards,
+    ) -> Result<Option<ChosenDocument>, Fault> {
         let mut texts = Vec::new();
         let mut meant = Vec::new();
         for candidate in candidates {
@@ -168,8 +172,11 @@ impl<'d> Chooser<'d> {
             reasons: [&both[0], &both[1]].map(|candidate| shown(&candidate.reason)),
         })?;
         let Some(first) = found.first() else { return Ok(None) };
-        let mut choice =
-            Choice { name: first.name.clone(), reason: first.reason.clone(), cards: Vec::new() };
+        let mut choice = ChosenDocument {
+            name: first.name.clone(),
+            reason: first.reason.clone(),
+            cards: Vec::new(),
+        };
         let is_found = |reason: &Reason| found.iter().any(|candidate| candidate.reason == *reason);
         for card in meant.into_iter().filter(|(reason, _)| is_found(reason)).flat_map(|it| it.1) {
             if !choice.cards.contains(&card) {

@@ -42,7 +42,7 @@ pub(super) fn read(path: &Path, read_tree: ReadTree) -> Result<Option<Tree>, Fau
 }
 
 /// A host of this machine, and its names here.
-struct Found {
+struct OwnHost {
     host: Host,
     names: Names,
     /// The card that it was found by.
@@ -59,7 +59,7 @@ pub(super) fn network(
     let found = seek(paths, line, tree, log)?;
     let mut ready = Ready::default();
     let mut told = Vec::new();
-    for Found { host, names, reason } in found {
+    for OwnHost { host, names, reason } in found {
         let name = host.name.clone().unwrap_or_default();
         let directory = tree.path.join(&name);
         if !names.missing.is_empty() {
@@ -107,7 +107,7 @@ fn one(
 }
 
 /// Waits for this machine's hosts and their cards, until the timeout.
-fn seek(paths: &Paths, line: &CommandLine, tree: &Tree, log: &Log) -> Result<Vec<Found>, Fault> {
+fn seek(paths: &Paths, line: &CommandLine, tree: &Tree, log: &Log) -> Result<Vec<OwnHost>, Fault> {
     let events = Events::listen(paths);
     let deadline = Instant::now() + line.timeout;
     let (mut is_over, mut said) = (false, String::new());
@@ -138,7 +138,7 @@ fn seek(paths: &Paths, line: &CommandLine, tree: &Tree, log: &Log) -> Result<Vec
 }
 
 /// The hosts with an address of this machine that no other host has, or the host of `nmgen.host=`.
-fn mine(tree: &Tree, line: &CommandLine, cards: &Cards) -> Result<Vec<Found>, Fault> {
+fn mine(tree: &Tree, line: &CommandLine, cards: &Cards) -> Result<Vec<OwnHost>, Fault> {
     let owners = owners(&tree.hosts);
     let mut found = Vec::new();
     for host in &tree.hosts {
@@ -162,7 +162,7 @@ fn mine(tree: &Tree, line: &CommandLine, cards: &Cards) -> Result<Vec<Found>, Fa
             Some(document) => Names::find(&document.root, cards, &[]),
             None => Names::of(&host.nics, cards),
         };
-        found.push(Found { host, names, reason });
+        found.push(OwnHost { host, names, reason });
     }
     match &line.host {
         Some(name) if found.is_empty() => {

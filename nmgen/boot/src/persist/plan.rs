@@ -15,7 +15,7 @@ use crate::write::others::Other;
 use crate::write::profiles::without_profile;
 
 /// What a hand-over is decided by.
-pub(super) struct Facts<'a> {
+pub(super) struct ProfileFacts<'a> {
     pub(super) line: &'a CommandLine,
     pub(super) system: &'a System,
     /// nmgen's profiles for the running system.
@@ -33,7 +33,7 @@ pub(super) struct Facts<'a> {
 
 /// What becomes of a profile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Verdict {
+pub(super) enum Disposition {
     /// The running system lacks it and gets it.
     Give,
     /// The running system has another text of an earlier hand-over, and gets this one.
@@ -63,7 +63,7 @@ pub(super) struct Plan<'a> {
 }
 
 impl<'a> Plan<'a> {
-    pub(super) fn new(facts: &Facts<'a>) -> Self {
+    pub(super) fn new(facts: &ProfileFacts<'a>) -> Self {
         let mut notes = Vec::new();
         let refusal = refusal(facts);
         let is_refused = refusal.is_some();
@@ -82,21 +82,21 @@ impl<'a> Plan<'a> {
                 notes.push((Level::Warning, text.to_owned()));
             }
         }
-        let verdicts: Vec<(&Member<'a>, Verdict)> = members
+        let verdicts: Vec<(&Member<'a>, Disposition)> = members
             .iter()
             .map(|member| (member, member.verdict(&members, is_refused, facts.cards)))
             .collect();
-        let with = |wanted: &[Verdict]| -> Vec<&Member<'a>> {
+        let with = |wanted: &[Disposition]| -> Vec<&Member<'a>> {
             let hits = verdicts.iter().filter(|(_, verdict)| wanted.contains(verdict));
             hits.map(|(member, _)| *member).collect()
         };
-        let left = with(&[Verdict::Leave]);
+        let left = with(&[Disposition::Leave]);
         if !is_refused && !left.is_empty() {
             let names: Vec<String> = left.iter().map(|it| it.given.profile.name()).collect();
             let text = format!("the running system has its own network for {}", names.join(", "));
             notes.push((Level::Info, text));
         }
-        let mut active = with(&[Verdict::Keep, Verdict::Leave]);
+        let mut active = with(&[Disposition::Keep, Disposition::Leave]);
         // Without a profile of nmgen's in this boot, an interface is others'.
         active.retain(|it| it.is_early);
         let mut releases = releases(facts, &active, &mut notes);
@@ -106,14 +106,14 @@ impl<'a> Plan<'a> {
             .map(|member| member.given.profile)
             .collect();
         releases.extend(supplicant::releases(&releases, facts, &early, &mut notes));
-        let written = with(&[Verdict::Give, Verdict::Rewrite]);
-        let ours = with(&[Verdict::Give, Verdict::Rewrite, Verdict::Keep]);
+        let written = with(&[Disposition::Give, Disposition::Rewrite]);
+        let ours = with(&[Disposition::Give, Disposition::Rewrite, Disposition::Keep]);
         let removed =
             if is_refused { Vec::new() } else { facts.remains(&ours, !written.is_empty()) };
         let profile = |member: &&Member<'a>| member.given.profile;
         let given = verdicts
             .iter()
-            .filter(|(member, verdict)| *verdict != Verdict::Leave || member.own.is_some());
+            .filter(|(member, verdict)| *verdict != Disposition::Leave || member.own.is_some());
         let (others, bare_cards) = facts.surviving_others();
         Self {
             is_refused,
@@ -143,18 +143,18 @@ impl Member<'_> {
     /// Profiles are given in whole components: a part would be no network, or take its own one's place. Those that are as nmgen
     /// wrote them are written anew where they differ, unless the system has edited a member of their component; one for a card
     /// that is gone in any case.
-    fn verdict(&self, all: &[Self], is_refused: bool, cards: &[Card]) -> Verdict {
+    fn verdict(&self, all: &[Self], is_refused: bool, cards: &[Card]) -> Disposition {
         let mut component = all.iter().filter(|member| member.component == self.component);
         let is_edited = component.clone().any(|it| it.own.is_some_and(|own| !own.is_unedited));
         let stays = is_refused || component.any(|it| it.rival.is_some());
         match self.own {
-            Some(own) if !own.is_unedited => Verdict::Leave,
-            None if stays => Verdict::Leave,
-            None => Verdict::Give,
-            Some(_) if stays => Verdict::Keep,
-            Some(own) if own.keyfile == self.given.profile.keyfile => Verdict::Keep,
-            Some(own) if is_edited && !is_stale(own, cards) => Verdict::Keep,
-            Some(_) => Verdict::Rewrite,
+            Some(own) if !own.is_unedited => Disposition::Leave,
+            None if stays => Disposition::Leave,
+            None => Disposition::Give,
+            Some(_) if stays => Disposition::Keep,
+            Some(own) if own.keyfile == self.given.profile.keyfile => Disposition::Keep,
+            Some(own) if is_edited && !is_stale(own, cards) => Disposition::Keep,
+            Some(_) => Disposition::Rewrite,
         }
     }
 
@@ -170,7 +170,7 @@ impl Member<'_> {
     }
 }
 
-impl<'a> Facts<'a> {
+impl<'a> ProfileFacts<'a> {
     fn members(&self) -> Vec<Member<'a>> {
         let component = components(self.staged.iter().map(|profile| &profile.keyfile));
         let member = |(profile, component): (&'a Other, usize)| {
@@ -236,7 +236,7 @@ impl<'a> Facts<'a> {
 
 /// Interfaces whose profiles the running system does not get, and their release.
 fn releases<'a>(
-    facts: &Facts<'a>,
+    facts: &ProfileFacts<'a>,
     active: &[&Member<'a>],
     notes: &mut Vec<(Level, String)>,
 ) -> Vec<Release> {

@@ -1,6 +1,6 @@
 //! Whether the running system gets profiles at all.
 
-use super::plan::{Facts, is_stale};
+use super::plan::{ProfileFacts, is_stale};
 use super::system::OwnProfile;
 use crate::kernel_log::Level;
 use crate::root::PERSISTED;
@@ -10,7 +10,7 @@ use crate::write::others::Other;
 use crate::write::way_out::may_lead_out;
 
 /// The reason why the running system gets no profile at all.
-pub(super) fn refusal(facts: &Facts<'_>) -> Option<(Level, String)> {
+pub(super) fn refusal(facts: &ProfileFacts<'_>) -> Option<(Level, String)> {
     let line = facts.line;
     if let Some(mark) = &facts.system.mark {
         let is_refused = line.persist == Some(false) || !has_lost_its_cards(facts);
@@ -30,7 +30,7 @@ pub(super) fn refusal(facts: &Facts<'_>) -> Option<(Level, String)> {
 
 /// The first profile of a network of the running system's own that may have a default route; not one that nmgen gave it, now
 /// or before a power cut. A storage network, say, is no reason to withhold the network that the node is reached by.
-fn own_network<'a>(facts: &Facts<'a>) -> Option<&'a OwnProfile> {
+fn own_network<'a>(facts: &ProfileFacts<'a>) -> Option<&'a OwnProfile> {
     facts.system.own.iter().find(|own| {
         !own.keyfile.sections.is_empty()
             && may_lead_out(&own.keyfile)
@@ -55,7 +55,7 @@ fn comes_up(own: &Other, all: &[OwnProfile]) -> bool {
 
 /// True when profiles that nmgen gave an earlier machine are for cards that this one lacks, and it has others without a
 /// profile: a card was replaced, or the disk is in another machine.
-fn has_lost_its_cards(facts: &Facts<'_>) -> bool {
+fn has_lost_its_cards(facts: &ProfileFacts<'_>) -> bool {
     let is_stale = |own: &OwnProfile| own.is_unedited && is_stale(own, facts.cards);
     let own = &facts.system.own;
     let has_none = |profile: &Other| {

@@ -4,7 +4,7 @@
 //! (nm-device.c: `act_stage2_config` is not for assumed ones): a switch that asks the card again gets no answer and closes the
 //! port, and MACsec's keys expire. So the device is put back, and NetworkManager activates it anew, with a supplicant.
 
-use super::plan::Facts;
+use super::plan::ProfileFacts;
 use super::release::Release;
 use crate::kernel_log::Level;
 use crate::write::components::with_hit;
@@ -18,7 +18,7 @@ const SECTIONS: [&str; 2] = ["802-1x", "macsec"];
 /// root disk stays.
 pub(crate) fn releases(
     releases: &[Release],
-    facts: &Facts<'_>,
+    facts: &ProfileFacts<'_>,
     profiles: &[&Other],
     notes: &mut Vec<(Level, String)>,
 ) -> Vec<Release> {

@@ -32,7 +32,7 @@ const EARLY: &str = "early";
 const DISPLACED: &str = "displaced";
 
 /// The machine that the profiles are for, before anything is written.
-pub(crate) struct Machine<'m> {
+pub(crate) struct TargetMachine<'m> {
     pub(crate) names: &'m Names,
     /// All physical network cards.
     pub(crate) cards: &'m [Card],
@@ -44,7 +44,7 @@ pub(crate) struct Machine<'m> {
 pub(crate) fn write(
     paths: &Paths,
     configuration: &Configuration,
-    machine: Machine<'_>,
+    machine: TargetMachine<'_>,
     bounds: &Bounds,
     line: &CommandLine,
     log: &Log,
@@ -72,12 +72,12 @@ pub(crate) fn stage_only(
 fn put(
     paths: &Paths,
     configuration: &Configuration,
-    machine: Machine<'_>,
+    machine: TargetMachine<'_>,
     bounds: &Bounds,
     line: &CommandLine,
     log: &Log,
 ) -> Result<Vec<PathBuf>, Fault> {
-    let Machine { names, cards, others } = machine;
+    let TargetMachine { names, cards, others } = machine;
     let goes = displaced(&others, configuration, names, cards, line);
     let (displaced, remaining): (Vec<&Other>, Vec<&Other>) =
         others.iter().partition(|other| goes.contains(&other.path));

@@ -12,14 +12,14 @@ pub struct Reference<'a> {
     /// Its name.
     pub name: &'a str,
     /// Its relation.
-    pub role: Role,
+    pub role: Relation,
     /// From the referring interface to the name.
     pub steps: Vec<Step>,
 }
 
 /// The relation of the other interface to the referring one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Role {
+pub enum Relation {
     /// A port of a bond, bridge, VRF or HSR.
     Port,
     /// The base of a VLAN, VXLAN, MAC VLAN, MACsec, IPVLAN or InfiniBand child.
@@ -63,10 +63,10 @@ pub fn below<'a>(interface: &'a Node<'_>) -> Vec<Reference<'a>> {
     listed(interface, "vrf", &["port", "ports"], &mut found);
     bridge_ports(interface, &mut found);
     for key in ["port1", "port2"] {
-        named(interface, &["hsr", key], Role::Port, &mut found);
+        named(interface, &["hsr", key], Relation::Port, &mut found);
     }
     for section in WITH_BASE {
-        named(interface, &[section, "base-iface"], Role::Base, &mut found);
+        named(interface, &[section, "base-iface"], Relation::Base, &mut found);
     }
     found
 }
@@ -111,7 +111,7 @@ fn bridge_ports<'a>(interface: &'a Node<'_>, found: &mut Vec<Reference<'a>>) {
                 None => {
                     let Some(name) = port.text_at("name") else { continue };
                     let steps = steps.into_iter().chain([Step::Key("name".into())]).collect();
-                    found.push(Reference { name, role: Role::Port, steps });
+                    found.push(Reference { name, role: Relation::Port, steps });
                 }
                 Some((section, key, ports)) => {
                     let steps =
@@ -143,14 +143,19 @@ fn items<'a>(list: &'a Node<'_>, steps: &[Step], found: &mut Vec<Reference<'a>>)
             steps.iter().cloned().chain([Step::Index(index)]).chain(last).collect()
         };
         if let Some(name) = item.text() {
-            found.push(Reference { name, role: Role::Port, steps: at(None) });
+            found.push(Reference { name, role: Relation::Port, steps: at(None) });
         } else if let Some(name) = item.text_at("name") {
-            found.push(Reference { name, role: Role::Port, steps: at(Some("name")) });
+            found.push(Reference { name, role: Relation::Port, steps: at(Some("name")) });
         }
     }
 }
 
-fn named<'a>(interface: &'a Node<'_>, keys: &[&str], role: Role, found: &mut Vec<Reference<'a>>) {
+fn named<'a>(
+    interface: &'a Node<'_>,
+    keys: &[&str],
+    role: Relation,
+    found: &mut Vec<Reference<'a>>,
+) {
     if let Some(name) = interface.at(keys).and_then(Node::text) {
         let steps = keys.iter().map(|key| Step::Key((*key).into())).collect();
         found.push(Reference { name, role, steps });

@@ -20,34 +20,34 @@ const FURTHER_BREAKS: [char; 3] = ['\u{85}', '\u{2028}', '\u{2029}'];
 const MARKS: &str = "\u{feff}\u{feff}";
 
 /// A text that nmstate's tools cannot read, or read otherwise.
-pub(super) struct Refusal {
+pub(super) struct DialectFault {
     pub(super) message: String,
     pub(super) help: Option<&'static str>,
     pub(super) at: Position,
 }
 
 /// The refusal of a text that [`super::parse()`] accepts.
-pub(super) fn refusal(text: &str) -> Option<Refusal> {
+pub(super) fn refusal(text: &str) -> Option<DialectFault> {
     if is_ordinary(text) {
         return None;
     }
     if text.starts_with(MARKS) {
         let message = "the second byte-order mark is text to nmstate's tools".to_owned();
         let help = Some("save the file as UTF-8 without a byte-order mark");
-        return Some(Refusal { message, help, at: Position { line: 1, column: 1 } });
+        return Some(DialectFault { message, help, at: Position { line: 1, column: 1 } });
     }
     if let Some((offset, found)) = text.match_indices(FURTHER_BREAKS).next() {
         let code = found.chars().map(u32::from).next()?;
         let message =
             format!("U+{code:04X} is a line break to nmstate's tools, and text to others");
         let help = Some("remove it; in a value, write \"\\u2028\" within double quotes");
-        return Some(Refusal { message, help, at: lines::position(text, offset)? });
+        return Some(DialectFault { message, help, at: lines::position(text, offset)? });
     }
     if let Some(offset) = end_of_name(text) {
         let message =
             "the name of this anchor or alias ends here for nmstate's tools, and later for others";
         let help = Some("its name has letters, digits, '-' and '_'; write a space behind it");
-        return Some(Refusal {
+        return Some(DialectFault {
             message: message.to_owned(),
             help,
             at: lines::position(text, offset)?,
@@ -59,19 +59,19 @@ pub(super) fn refusal(text: &str) -> Option<Refusal> {
     // The diagnostic has its own place.
     let message = message.split(" at line ").next().unwrap_or(&message).to_owned();
     let at = Position { line: line as u32, column: column as u32 };
-    Some(Refusal { message, help: None, at })
+    Some(DialectFault { message, help: None, at })
 }
 
 /// The refusal of a text whose last line has nothing but spaces and no line break, if they are a part of the block scalar above
 /// in our parser: to libyaml the scalar has a line break less. `is_same` compares the document with that of another text.
-pub(super) fn blank_end(text: &str, is_same: impl Fn(&str) -> bool) -> Option<Refusal> {
+pub(super) fn blank_end(text: &str, is_same: impl Fn(&str) -> bool) -> Option<DialectFault> {
     let before = text.trim_end_matches(' ');
     if before.len() == text.len() || !before.ends_with(['\n', '\r']) || is_same(before) {
         return None;
     }
     let message = "nmstate's tools read the spaces of the last line in another way".to_owned();
     let help = Some("remove them, or end the line with a line break");
-    Some(Refusal { message, help, at: lines::position(text, before.len())? })
+    Some(DialectFault { message, help, at: lines::position(text, before.len())? })
 }
 
 /// The offset at which the name of an anchor or alias ends in YAML 1.1, and goes on in YAML 1.2.

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use saphyr_parser::{Event, Marker, Parser, ScalarStyle, ScanError, Span as Marks, StrInput, Tag};
 
-use super::dialect::Refusal;
+use super::dialect::DialectFault;
 use super::parsed::Document;
 use super::space::SYNTAX;
 use super::tree::{Entry, Node, Value};
@@ -117,7 +117,7 @@ fn dialect_fault(document: &Document<'_>) -> Option<Diagnostic> {
             .is_ok_and(|parse_tree| parse_tree.root.means_the_same(&document.root))
     };
     let refusal = dialect::refusal(text).or_else(|| dialect::blank_end(text, is_same));
-    let Refusal { message, help, at } = refusal?;
+    let DialectFault { message, help, at } = refusal?;
     let fault = Diagnostic::new(SYNTAX, message, lines.place(Span { start: at, end: at }));
     Some(match help {
         Some(help) => fault.help(help),

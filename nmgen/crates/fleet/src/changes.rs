@@ -81,7 +81,7 @@ pub enum Document {
 
 /// A host that differs, with its descriptions.
 #[derive(Debug, Clone)]
-pub struct Compared<'h> {
+pub struct HostComparison<'h> {
     /// The difference.
     pub change: HostChange,
     /// The old sources' description.
@@ -97,7 +97,7 @@ pub fn compare(old: &Hosts, new: &Hosts) -> Vec<HostChange> {
 
 /// Compares hosts by name, role, stage and policy. An early document is compared with one for the running node by what br-ex
 /// makes of it.
-pub fn compared<'h>(old: &'h Hosts, new: &'h Hosts) -> Vec<Compared<'h>> {
+pub fn compared<'h>(old: &'h Hosts, new: &'h Hosts) -> Vec<HostComparison<'h>> {
     let mut changes = Vec::new();
     let has_several = old.has_several_clusters() || new.has_several_clusters();
     for Pair { before, after, has_others } in pairs(&old.hosts, &new.hosts, has_several) {
@@ -125,7 +125,7 @@ pub fn compared<'h>(old: &'h Hosts, new: &'h Hosts) -> Vec<Compared<'h>> {
             has_others,
             change,
         };
-        changes.push(Compared { change, before, after });
+        changes.push(HostComparison { change, before, after });
     }
     changes
 }

@@ -15,7 +15,7 @@ pub use self::read::{Nodes, Unread, read};
 
 /// Nodes with the same outcome.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Outcome {
+pub struct OutcomeGroup {
     /// The first words of `dayone status`.
     pub verdict: String,
     /// Its reason in one word.
@@ -46,7 +46,7 @@ pub struct Late {
 
 /// Nodes of a role with the same bytes of a document.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Document {
+pub struct SharedDocument {
     /// The role, where the nodes tell it.
     pub role: Option<String>,
     /// The path on the node; that of a host's own file is one for all: `HOST.yml`.
@@ -61,13 +61,13 @@ pub struct Document {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Report {
     /// By number of nodes, those that somebody has to look at first.
-    pub outcomes: Vec<Outcome>,
+    pub outcomes: Vec<OutcomeGroup>,
     /// The largest first.
     pub groups: Vec<Group>,
     /// In the order of the nodes.
     pub late: Vec<Late>,
     /// By role and path, the most common digest first.
-    pub documents: Vec<Document>,
+    pub documents: Vec<SharedDocument>,
 }
 
 impl Report {
@@ -99,10 +99,10 @@ fn by<K: Ord>(nodes: &[Node], key: impl Fn(&Node) -> Option<K>) -> Vec<(K, Vec<u
     found.into_iter().collect()
 }
 
-fn outcomes(nodes: &[Node]) -> Vec<Outcome> {
+fn outcomes(nodes: &[Node]) -> Vec<OutcomeGroup> {
     let key = |node: &Node| Some((node.is_good(), node.verdict.clone(), node.reason.clone()));
-    let one = |((good, verdict, reason), nodes)| Outcome { verdict, reason, good, nodes };
-    let mut found: Vec<Outcome> = by(nodes, key).into_iter().map(one).collect();
+    let one = |((good, verdict, reason), nodes)| OutcomeGroup { verdict, reason, good, nodes };
+    let mut found: Vec<OutcomeGroup> = by(nodes, key).into_iter().map(one).collect();
     found.sort_by_key(|it| (it.good, std::cmp::Reverse(it.nodes.len())));
     found
 }
@@ -116,30 +116,30 @@ fn groups(nodes: &[Node]) -> Vec<Group> {
     found
 }
 
-fn documents(nodes: &[Node]) -> Vec<Document> {
+fn documents(nodes: &[Node]) -> Vec<SharedDocument> {
     let key = |it: &Node| {
         let document = it.shown_document()?;
         // A token compares within its node's file alone.
         let digest = it.digest.clone().filter(|of| it.is_shared() && !of.starts_with(TOKEN));
         Some((it.role.clone(), document, digest))
     };
-    let one = |((role, document, digest), nodes)| Document { role, document, digest, nodes };
-    let mut found: Vec<Document> = by(nodes, key).into_iter().map(one).collect();
+    let one = |((role, document, digest), nodes)| SharedDocument { role, document, digest, nodes };
+    let mut found: Vec<SharedDocument> = by(nodes, key).into_iter().map(one).collect();
     found.sort_by(|a, b| {
-        let key = |it: &Document| (it.role.clone(), it.document.clone());
+        let key = |it: &SharedDocument| (it.role.clone(), it.document.clone());
         key(a).cmp(&key(b)).then(b.nodes.len().cmp(&a.nodes.len()))
     });
     found
 }
 
 /// Nodes with a document that waits, and those that have another shared document than most of their role.
-fn late(nodes: &[Node], documents: &[Document]) -> Vec<Late> {
-    let mut usual: BTreeMap<(&Option<String>, &str), &Document> = BTreeMap::new();
+fn late(nodes: &[Node], documents: &[SharedDocument]) -> Vec<Late> {
+    let mut usual: BTreeMap<(&Option<String>, &str), &SharedDocument> = BTreeMap::new();
     for document in documents {
         usual.entry((&document.role, &document.document)).or_insert(document);
     }
-    let key = |it: &'_ Document| (it.role.clone(), it.document.clone(), it.digest.clone());
-    let all: HashMap<_, &Document> =
+    let key = |it: &'_ SharedDocument| (it.role.clone(), it.document.clone(), it.digest.clone());
+    let all: HashMap<_, &SharedDocument> =
         documents.iter().map(|document| (key(document), document)).collect();
     let why = |node: &Node| {
         if node.pending {

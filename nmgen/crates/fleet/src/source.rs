@@ -53,7 +53,7 @@ pub use self::cluster::{Cluster, ClusterAddress, ClusterNetwork, Plugin, Replica
 pub use self::cluster_names::ClusterNames;
 pub use self::extent::Extent;
 use self::found::Found;
-pub use self::hosts::{Card, Hardware, Hosts, MachineConfig, ManagementController};
+pub use self::hosts::{Hardware, HostCard, Hosts, MachineConfig, ManagementController};
 pub(crate) use self::hosts::{cluster_of, directory_of};
 pub(crate) use self::hosts_directory::{HOST_FILE_NAME, NAME_HELP, is_usable_name, own_name};
 use self::origin::Origin;

@@ -191,16 +191,16 @@ writes one of the network that is there
     assert_eq!(shown(report(boot, true), chosen, Record::default()), expected);
 }
 
-fn tried(state: State) -> TrialReport {
+fn tried(state: TrialState) -> TrialReport {
     let digest = Digest::of(b"");
     let trial = Trial { state, ..Trial::new("/root/new.yml".into(), digest, 60) };
-    TrialReport { trial, left: (state == State::Waiting).then_some(42) }
+    TrialReport { trial, left: (state == TrialState::Waiting).then_some(42) }
 }
 
 #[test]
 fn a_trial_shows_the_time_left_and_the_command_that_keeps_it() {
     let boot = Status { outcome: Outcome::Succeeded(Success::Committed), ..Status::default() };
-    let report = StatusReport { trial: Some(tried(State::Waiting)), ..report(boot, true) };
+    let report = StatusReport { trial: Some(tried(TrialState::Waiting)), ..report(boot, true) };
     let at_work = Some("dayone trial (process 1)".to_owned());
     let node = NodeStatus { report, chosen: worker(), record: Record::default(), at_work };
     let expected = "\

@@ -20,7 +20,7 @@ pub(crate) enum Tone {
 /// How long a verdict may last before dayone-health.service fails.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum Patience {
+pub(crate) enum GracePeriod {
     /// It fails at once.
     None,
     Run,
@@ -30,7 +30,7 @@ pub(crate) enum Patience {
     Endless,
 }
 
-impl Patience {
+impl GracePeriod {
     /// Returns the bound of the settings; `None` for a verdict that is no failure.
     pub(crate) fn bound(self, settings: &settings::Health) -> Option<Duration> {
         match self {
@@ -115,7 +115,7 @@ pub(crate) struct Row {
     /// The reason; `None`: there is none, or the run or a service that is down gives it.
     pub(crate) code: Option<Code>,
     pub(crate) tone: Tone,
-    pub(crate) patience: Patience,
+    pub(crate) patience: GracePeriod,
     /// The instance of dayone-health@.service.
     pub(crate) unit: &'static str,
 }
@@ -142,7 +142,7 @@ macro_rules! verdicts {
             /// Returns its row.
             pub(crate) const fn row(self) -> Row {
                 let (word, code, tone, patience, unit) = match self {
-                    $(Self::$variant => ($word, $code, Tone::$tone, Patience::$patience, $unit),)+
+                    $(Self::$variant => ($word, $code, Tone::$tone, GracePeriod::$patience, $unit),)+
                 };
                 Row { word, code, tone, patience, unit }
             }
@@ -248,7 +248,7 @@ mod tests {
             rows().filter(|row| !row.is_good()).map(|row| row.unit).collect();
         assert_eq!(units, listed);
         for row in rows().filter(|row| row.is_good()) {
-            assert_eq!((row.unit, row.patience), ("healthy", Patience::Endless));
+            assert_eq!((row.unit, row.patience), ("healthy", GracePeriod::Endless));
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Every verdict as a user sees it: the first line and the reason, and whether the exit code is 0.
 
-use super::{Code, Patience, assess};
+use super::{Code, GracePeriod, assess};
 use crate::{
     command::status::next_boot::LackingUnit,
     command::status::report::{ChangeReport, NodeStatus, StatusReport, TrialReport},
@@ -9,13 +9,13 @@ use crate::{
         adopted::AdoptedChange,
         record::{Failures, Record},
     },
-    model::facts::{Outage, Service},
+    model::facts::{Outage, StoppedService},
     network::causes::Cause,
     run::mtu_migration::{OfLink, Standing},
     status::{
-        Bridge, Fault, Open, Outcome, Status, Success,
+        BridgeStatus, Fault, Open, Outcome, Status, Success,
         phase::Phase,
-        trial::{State, Trial},
+        trial::{TrialState, Trial},
     },
 };
 
@@ -67,8 +67,8 @@ fn masked() -> Vec<LackingUnit> {
     vec![LackingUnit { name: "dayone.service", is_masked: true, effect: "does not apply it" }]
 }
 
-fn made() -> Option<Bridge> {
-    Some(Bridge { uplink: "eno1".to_owned(), ..Bridge::default() })
+fn made() -> Option<BridgeStatus> {
+    Some(BridgeStatus { uplink: "eno1".to_owned(), ..BridgeStatus::default() })
 }
 
 /// The document cannot be read, and this boot's run was before that.
@@ -79,10 +79,10 @@ fn unread(it: &mut NodeStatus) {
     it.report.refused = Some("it is not UTF-8".to_owned());
 }
 
-fn trial(state: State) -> impl FnOnce(&mut NodeStatus) {
+fn trial(state: TrialState) -> impl FnOnce(&mut NodeStatus) {
     move |it| {
         let trial = Trial::new("new.yml".into(), Digest::of(b""), 60);
-        let left = (state == State::Waiting).then_some(42);
+        let left = (state == TrialState::Waiting).then_some(42);
         it.report.trial = Some(TrialReport { trial: Trial { state, ..trial }, left });
     }
 }
@@ -103,7 +103,7 @@ fn held(it: &mut NodeStatus) {
     it.report.held = true;
 }
 
-fn down(service: Service) -> impl FnOnce(&mut NodeStatus) {
+fn down(service: StoppedService) -> impl FnOnce(&mut NodeStatus) {
     move |it| {
         let start = "`systemctl start it` starts it".to_owned();
         it.report.down = Some(Outage { service, is_late: false, why: "why".to_owned(), start });
@@ -154,7 +154,7 @@ fn a_boot_that_is_held_is_told_first_whatever_the_record_says() {
             "no run of this boot has decided yet",
         ),
         (
-            failed(Fault::Untouched, |it| (down(Service::OpenVswitch)(it), held(it)).1),
+            failed(Fault::Untouched, |it| (down(StoppedService::OpenVswitch)(it), held(it)).1),
             Code::OpenVswitchDown,
             "NOT IN FORCE: FILE; Open vSwitch is down; failed, nothing was changed: why",
         ),
@@ -173,21 +173,21 @@ fn a_service_that_is_down_is_named_first_with_what_starts_it() {
     let start = "`systemctl start it` starts it";
     for (node, word, code, text, next) in [
         (
-            good(down(Service::OpenVswitch)),
+            good(down(StoppedService::OpenVswitch)),
             "COMMITTED",
             Code::OpenVswitchDown,
             "COMMITTED: FILE; Open vSwitch is down; why; differences cannot be told",
             start.to_owned(),
         ),
         (
-            good(down(Service::NetworkManager)),
+            good(down(StoppedService::NetworkManager)),
             "COMMITTED",
             Code::NetworkManagerDown,
             "COMMITTED: FILE; NetworkManager is down; why; differences cannot be told",
             start.to_owned(),
         ),
         (
-            failed(Fault::RolledBack, down(Service::Bus)),
+            failed(Fault::RolledBack, down(StoppedService::Bus)),
             "NOT IN FORCE",
             Code::BusDown,
             "NOT IN FORCE: FILE; the system bus is down; failed and rolled back: why",
@@ -344,38 +344,38 @@ fn a_network_that_is_not_this_nodes_has_a_verdict_and_exit_code_3() {
             "DRIFTED: FILE; the current state lacks parts of it: br-ex",
         ),
         (
-            good(trial(State::Applying)),
+            good(trial(TrialState::Applying)),
             "TRIAL: new.yml is interrupted; its agent was killed; dayone-trial.service starts again by \
              itself and undoes it",
         ),
         (
-            good(trial(State::Waiting)),
+            good(trial(TrialState::Waiting)),
             "TRIAL: new.yml is interrupted; its agent was killed; dayone-trial.service starts again by \
              itself and undoes it",
         ),
         (
-            good(trial(State::RollBackFailed)),
+            good(trial(TrialState::RollBackFailed)),
             "TRIAL: new.yml is over, the old network is not back; ",
         ),
         (
-            good(|it| (trial(State::Applying)(it), at_work(it)).1),
+            good(|it| (trial(TrialState::Applying)(it), at_work(it)).1),
             "TRIAL: new.yml is being applied; it begins",
         ),
         (
-            good(|it| (trial(State::Waiting)(it), at_work(it)).1),
+            good(|it| (trial(TrialState::Waiting)(it), at_work(it)).1),
             "TRIAL: new.yml; 42 s left; it is applied, and the old network returns by itself unless it \
              is confirmed",
         ),
         (
             good(|it| {
-                trial(State::Confirmed)(it);
+                trial(TrialState::Confirmed)(it);
                 pending(it);
                 it.report.refused = Some("VLAN id".to_owned());
             }),
             "REFUSED: FILE; the next boot will refuse it: VLAN id",
         ),
         (
-            good(trial(State::Confirmed)),
+            good(trial(TrialState::Confirmed)),
             "TRIAL: new.yml stays until the next boot; it is confirmed, and is not this node's document",
         ),
     ] {
@@ -412,9 +412,9 @@ fn a_network_in_force_and_a_node_without_a_document_have_exit_code_0() {
             "IN FORCE: br-ex on eno1; in force already, nothing done; the uplink of the hint",
         ),
         (good(|_| {}), unchanged),
-        (good(trial(State::Asked)), unchanged),
-        (good(trial(State::Undone)), unchanged),
-        (good(trial(State::Failed)), unchanged),
+        (good(trial(TrialState::Asked)), unchanged),
+        (good(trial(TrialState::Undone)), unchanged),
+        (good(trial(TrialState::Failed)), unchanged),
     ] {
         assert_eq!(told(&node), (text.to_owned(), 0));
     }
@@ -527,12 +527,12 @@ fn a_document_that_is_back_is_in_force_without_another_run() {
 #[test]
 fn a_boot_that_is_held_by_a_failure_fails_at_once() {
     for (node, patience) in [
-        (failed(Fault::RolledBack, held), Patience::None),
-        (node(Outcome::Open(Open::NotRun), held), Patience::Run),
-        (good(|it| (held(it), at_work(it)).1), Patience::Run),
+        (failed(Fault::RolledBack, held), GracePeriod::None),
+        (node(Outcome::Open(Open::NotRun), held), GracePeriod::Run),
+        (good(|it| (held(it), at_work(it)).1), GracePeriod::Run),
         // A service may be down for the moment of a restart, whatever the network is.
-        (good(|it| (trial(State::Confirmed)(it), down(Service::Bus)(it)).1), Patience::Run),
-        (good(trial(State::Confirmed)), Patience::Endless),
+        (good(|it| (trial(TrialState::Confirmed)(it), down(StoppedService::Bus)(it)).1), GracePeriod::Run),
+        (good(trial(TrialState::Confirmed)), GracePeriod::Endless),
     ] {
         assert_eq!(assess(&node).verdict.row().patience, patience, "{}", assess(&node).line);
     }
@@ -555,32 +555,32 @@ fn the_next_step_is_one_that_happens() {
             node(running(), held),
             "WAITING: ",
             "dayone.service starts again by itself",
-            Patience::None,
+            GracePeriod::None,
         ),
         (
             node(running(), |_| {}),
             "INTERRUPTED: ",
             "`dayone apply` undoes what is left",
-            Patience::Run,
+            GracePeriod::Run,
         ),
         (
             good(failed_before),
             "FELL BACK: FILE is not in force; the last good network carries the node; it failed once; \
              the last error: why",
             "the next boot tries it once",
-            Patience::None,
+            GracePeriod::None,
         ),
         (
             good(|it| (failed_before(it), it.report.boot.last_good_in_force = false).1),
             "PENDING: FILE; it failed once; the last error: why",
             "`dayone apply` puts it in force now",
-            Patience::Pending,
+            GracePeriod::Pending,
         ),
         (
             good(|it| it.report.units = masked()),
             "IN FORCE: FILE; disabled; ",
             "`systemctl unmask dayone.service`, then `systemctl enable dayone.service`",
-            Patience::None,
+            GracePeriod::None,
         ),
     ] {
         assert!(told(&node).0.starts_with(text), "{text} in {}", told(&node).0);
@@ -632,7 +632,7 @@ fn a_unit_that_waits_for_its_turn_holds_the_boot() {
                 nodeip-configuration.service";
     assert_eq!(told(&no_document), (text.to_owned(), 3));
     assert_eq!(judged(&no_document).1, Some(Code::NotRun));
-    assert_eq!(assess(&no_document).verdict.row().patience, Patience::Run);
+    assert_eq!(assess(&no_document).verdict.row().patience, GracePeriod::Run);
     // Nothing waits: a node without OVN-Kubernetes, or one on which kubelet is disabled.
     let nothing = node(Outcome::Succeeded(Success::Nothing), without_document);
     assert_eq!(told(&nothing).1, 0);

@@ -4,7 +4,7 @@ use nmgen_document::Node;
 use nmgen_document::diagnostic::{Rule, rules};
 
 use super::subject::{Interface, Report, Subject};
-use crate::stack::{self, Role};
+use crate::stack::{self, Relation};
 
 rules! {
     pub(super) warning BOND_WITHOUT_PORTS = "bond-without-ports";
@@ -51,7 +51,7 @@ const OPTIONS: &[(&str, &[&str], Rule)] = &[
 pub(super) fn check(subject: &Subject<'_>, report: &mut Report<'_>) {
     let mut ports = vec![0_usize; subject.interfaces.len()];
     for (index, reference) in &subject.references {
-        ports[*index] += usize::from(reference.role == Role::Port);
+        ports[*index] += usize::from(reference.role == Relation::Port);
     }
     for (index, interface) in subject.interfaces.iter().enumerate() {
         if interface.kind == "bond" && interface.is_up() {
@@ -96,7 +96,7 @@ fn bond(subject: &Subject<'_>, interface: &Interface<'_>, ports: usize, report: 
     else {
         return;
     };
-    let bond = Bond { interface, section: key, options };
+    let bond = BondOptions { interface, section: key, options };
     if let Some(mode) = mode {
         bond.with_mode(mode, report);
     }
@@ -117,13 +117,13 @@ pub fn has_option(mode: &str, option: &str) -> bool {
     OPTIONS.iter().all(|(name, modes, _)| *name != option || modes.contains(&mode))
 }
 
-struct Bond<'s> {
+struct BondOptions<'s> {
     interface: &'s Interface<'s>,
     section: &'s str,
     options: &'s Node<'s>,
 }
 
-impl Bond<'_> {
+impl BondOptions<'_> {
     fn with_mode(&self, mode: &str, report: &mut Report<'_>) {
         for (option, modes, rule) in OPTIONS {
             let Some(value) = self.options.get(option) else { continue };

@@ -6,7 +6,7 @@ use nmgen_document::diagnostic::rules;
 
 use super::address::Family;
 use super::subject::{Interface, Report, Subject};
-use crate::stack::{Reference, Role};
+use crate::stack::{Reference, Relation};
 
 rules! {
     pub(super) warning PORT_UNDECLARED = "port-undeclared";
@@ -25,7 +25,7 @@ pub(super) fn check(subject: &Subject<'_>, report: &mut Report<'_>) {
         let upper = &subject.interfaces[*index];
         match subject.referenced(reference) {
             // A port of two controllers is reported once.
-            None if reference.role == Role::Port && first.contains_key(reference.name) => {}
+            None if reference.role == Relation::Port && first.contains_key(reference.name) => {}
             None if subject.has_card(reference.name) => {}
             None => undeclared(subject, upper, reference, report),
             Some(lower) if lower.is_absent() => report.add(
@@ -40,12 +40,12 @@ pub(super) fn check(subject: &Subject<'_>, report: &mut Report<'_>) {
                 format!("{} uses {}, whose state is down", upper.name, lower.name),
                 "give it state: up, or remove it here",
             ),
-            Some(lower) if reference.role == Role::Base => {
+            Some(lower) if reference.role == Relation::Base => {
                 base_is_port(subject, upper, lower, reference, report);
             }
             Some(_) => {}
         }
-        if reference.role != Role::Port {
+        if reference.role != Relation::Port {
             continue;
         }
         match first.get(reference.name) {
@@ -111,8 +111,8 @@ fn undeclared(
 ) {
     let name = reference.name;
     let (rule, relation) = match reference.role {
-        Role::Port => (PORT_UNDECLARED, "port"),
-        Role::Base => (BASE_UNDECLARED, "base interface"),
+        Relation::Port => (PORT_UNDECLARED, "port"),
+        Relation::Base => (BASE_UNDECLARED, "base interface"),
     };
     let message = format!("{name}, the {relation} of {}, is not in this document", upper.name);
     let help = if let Some(meant) = subject.meant(name) {
@@ -136,28 +136,28 @@ fn cycles(subject: &Subject<'_>, report: &mut Report<'_>) {
             below[*index].push((lower, reference));
         }
     }
-    let mut state = vec![State::New; below.len()];
+    let mut state = vec![Visit::New; below.len()];
     for start in 0..below.len() {
-        if state[start] != State::New {
+        if state[start] != Visit::New {
             continue;
         }
         // The interfaces on the way down, each with the number of references followed so far.
         let mut way = vec![(start, 0)];
-        state[start] = State::OnTheWay;
+        state[start] = Visit::OnTheWay;
         while let Some((here, followed)) = way.last_mut() {
             let here = *here;
             let Some((lower, reference)) = below[here].get(*followed) else {
-                state[here] = State::Done;
+                state[here] = Visit::Done;
                 way.pop();
                 continue;
             };
             *followed += 1;
             match state[*lower] {
-                State::New => {
-                    state[*lower] = State::OnTheWay;
+                Visit::New => {
+                    state[*lower] = Visit::OnTheWay;
                     way.push((*lower, 0));
                 }
-                State::OnTheWay => {
+                Visit::OnTheWay => {
                     let from = way.iter().position(|(index, _)| index == lower).unwrap_or(0);
                     let names =
                         way[from..].iter().map(|(index, _)| subject.interfaces[*index].name);
@@ -169,14 +169,14 @@ fn cycles(subject: &Subject<'_>, report: &mut Report<'_>) {
                         "an interface cannot be above itself, directly or indirectly",
                     );
                 }
-                State::Done => {}
+                Visit::Done => {}
             }
         }
     }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum State {
+enum Visit {
     New,
     OnTheWay,
     Done,

@@ -5,7 +5,7 @@ use nmgen_document::diagnostic::rules;
 
 use super::address::Family;
 use super::subject::{Interface, Report, Subject};
-use crate::stack::Role;
+use crate::stack::Relation;
 
 rules! {
     error MTU_RANGE = "mtu-range";
@@ -38,7 +38,7 @@ pub(super) fn check(subject: &Subject<'_>, report: &mut Report<'_>) {
         match reference.role {
             // These pass frames to the base unchanged; the kernel refuses a larger MTU (ERANGE,
             // EINVAL).
-            Role::Base if matches!(upper.kind, "vlan" | "mac-vlan" | "mac-vtap") => report.add(
+            Relation::Base if matches!(upper.kind, "vlan" | "mac-vlan" | "mac-vtap") => report.add(
                 MTU_ABOVE_BASE,
                 &upper.path.key("mtu"),
                 format!(
@@ -49,7 +49,7 @@ pub(super) fn check(subject: &Subject<'_>, report: &mut Report<'_>) {
                 ),
                 "raise the MTU of the lower interface, or lower this one",
             ),
-            Role::Port if lower.is_up() && upper.kind != "vrf" => report.add(
+            Relation::Port if lower.is_up() && upper.kind != "vrf" => report.add(
                 MTU_ABOVE_PORT,
                 &upper.path.key("mtu"),
                 format!(
@@ -60,7 +60,7 @@ pub(super) fn check(subject: &Subject<'_>, report: &mut Report<'_>) {
                 ),
                 "give the ports at least the MTU of their controller",
             ),
-            Role::Base | Role::Port => {}
+            Relation::Base | Relation::Port => {}
         }
     }
     left_out(subject, report);
@@ -74,10 +74,9 @@ fn left_out(subject: &Subject<'_>, report: &mut Report<'_>) {
     for (index, reference) in &subject.references {
         let upper = &subject.interfaces[*index];
         let carried = match (upper.kind, reference.role) {
-            ("vlan" | "mac-vlan" | "mac-vtap", Role::Base) | ("linux-bridge", Role::Port) => {
-                Some(upper)
-            }
-            ("ovs-bridge", Role::Port) => local(subject, *index),
+            ("vlan" | "mac-vlan" | "mac-vtap", Relation::Base)
+            | ("linux-bridge", Relation::Port) => Some(upper),
+            ("ovs-bridge", Relation::Port) => local(subject, *index),
             // The kernel gives a bond's MTU to its ports.
             _ => None,
         };

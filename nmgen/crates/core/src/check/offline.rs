@@ -13,39 +13,39 @@ rules! {
 }
 
 /// Why a field has no effect, and the remedy.
-struct Reason {
+struct OfflineReason {
     text: &'static str,
     help: &'static str,
 }
 
 /// A field: the types of interface that have it (empty: all), its path of keys with `[]` for every
 /// item of a list, and the reason.
-type Field = (&'static [&'static str], &'static [&'static str], &'static Reason);
+type Field = (&'static [&'static str], &'static [&'static str], &'static OfflineReason);
 
-const REPORT: Reason =
-    Reason { text: "nmstate only reports it about a node", help: "leave it out" };
-const UNWRITTEN: Reason = Reason {
+const REPORT: OfflineReason =
+    OfflineReason { text: "nmstate only reports it about a node", help: "leave it out" };
+const UNWRITTEN: OfflineReason = OfflineReason {
     text: "nmstate does not write it into a profile",
     help: "apply this document on the node if it is needed, or leave it out",
 };
-const NODE_ONLY: Reason = Reason {
+const NODE_ONLY: OfflineReason = OfflineReason {
     text: "it applies to the node's present state, and profiles are made without the node",
     help: "apply this document on the node, or leave it out",
 };
-const OTHER_FAMILY: Reason = Reason {
+const OTHER_FAMILY: OfflineReason = OfflineReason {
     text: "nmstate ignores it in this address family",
     help: "leave it out, or move it to the other family",
 };
-const DATABASE: Reason = Reason {
+const DATABASE: OfflineReason = OfflineReason {
     text: "it is stored in Open vSwitch's database, not in a profile",
     help: "apply this document on the node, or set it with ovs-vsctl",
 };
 
-const OF_THE_DOCUMENT: &[(&[&str], &Reason)] = &[
+const OF_THE_DOCUMENT: &[(&[&str], &OfflineReason)] = &[
     (&["dns-resolver", "running"], &REPORT),
     (
         &["hostname", "running"],
-        &Reason {
+        &OfflineReason {
             text: "no file holds a host name that lasts until the next boot",
             help: "use hostname.config",
         },
@@ -181,7 +181,7 @@ fn is_there(node: &Node<'_>, keys: &[&str]) -> bool {
     }
 }
 
-fn say(report: &mut Report<'_>, path: &Path, reason: &Reason) {
+fn say(report: &mut Report<'_>, path: &Path, reason: &OfflineReason) {
     let message = format!("{path} has no effect: {}", reason.text);
     report.add_at_key(NOT_IN_PROFILE, path, message, reason.help);
 }

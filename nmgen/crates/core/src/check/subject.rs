@@ -7,7 +7,7 @@ use nmgen_document::spelling::is_alike;
 use nmgen_document::{Document, Node, Path};
 
 use super::purpose::Purpose;
-use crate::stack::{self, Reference, Role};
+use crate::stack::{self, Reference, Relation};
 
 /// A document and its interfaces.
 pub(super) struct Subject<'a> {
@@ -165,7 +165,7 @@ fn controllers<'a>(
 ) -> HashMap<&'a str, usize> {
     let mut controllers = HashMap::new();
     for (index, reference) in references {
-        if reference.role == Role::Port {
+        if reference.role == Relation::Port {
             controllers.entry(reference.name).or_insert(*index);
         }
     }

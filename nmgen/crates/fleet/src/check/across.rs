@@ -92,7 +92,7 @@ fn routed<'h>(member: &Member<'h>, cluster: &Cluster) -> Vec<(Address<'h>, At<'h
             let own = families().flat_map(|family| {
                 family.addresses.iter().map(move |address| (address, &*family.gateways))
             });
-            let reaches = |(own, gateways): (&super::network::Address, &[IpAddr])| {
+            let reaches = |(own, gateways): (&super::network::StaticAddress, &[IpAddr])| {
                 own.ip == *ip && gateways.iter().any(|gateway| own.reaches(*gateway))
             };
             cluster.machine_networks.iter().any(|network| network.network.contains(ip))

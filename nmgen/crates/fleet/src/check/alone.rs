@@ -9,7 +9,7 @@ use nmgen_document::Node;
 use nmgen_document::diagnostic::{Diagnostic, Diagnostics, rules};
 
 use super::member::Member;
-use super::network::Family;
+use super::network::FamilyNetwork;
 use crate::derive;
 
 rules! {
@@ -44,7 +44,7 @@ fn way_out(member: &Member<'_>) -> Option<Diagnostic> {
     let families = network.families();
     let mut addresses = families.into_iter().flat_map(|(_, family)| &family.addresses);
     let first = addresses.find(|address| !is_of_each_host(&address.ip))?;
-    let reaches = |family: &Family| family.gives_route || family.has_default_route;
+    let reaches = |family: &FamilyNetwork| family.gives_route || family.has_default_route;
     let help = "add one to routes.config; if a card gets it that this document does not name, --allow no-default-route";
     if !families.into_iter().any(|(_, family)| reaches(family)) {
         let message = "this host has no default route: it reaches its own networks alone";

@@ -7,7 +7,7 @@ use nmgen_document::diagnostic::{Diagnostic, Diagnostics, Rule, rules};
 use super::ADDRESS_ON_TWO_HOSTS;
 use super::machine_network;
 use super::member::Member;
-use super::network::{Address, Family};
+use super::network::{FamilyNetwork, StaticAddress};
 use crate::source::{BridgeTopology, Cluster, ClusterAddress, ClusterNetwork, Replicas};
 
 rules! {
@@ -161,7 +161,7 @@ fn is_gateway(member: &Member<'_>, wanted: &ClusterAddress, diagnostics: &mut Di
 
 /// The nodes route these networks into the cluster. A network with several hosts is itself the mistake.
 fn internal_networks(cluster: &Cluster, members: &[Member<'_>], diagnostics: &mut Diagnostics) {
-    let mut inside: Vec<Vec<(&Member<'_>, &Address)>> =
+    let mut inside: Vec<Vec<(&Member<'_>, &StaticAddress)>> =
         vec![Vec::new(); cluster.internal_networks.len()];
     for member in members {
         if matches!(member.host.network, HostNetwork::Captured(_)) {
@@ -178,7 +178,7 @@ fn internal_networks(cluster: &Cluster, members: &[Member<'_>], diagnostics: &mu
         cluster.internal_networks.iter().zip(inside)
     {
         let Some((first, address)) = inside.first() else { continue };
-        let place_of = |member: &Member<'_>, address: &Address| {
+        let place_of = |member: &Member<'_>, address: &StaticAddress| {
             member.host.document().map(|document| document.place(address.at))
         };
         if inside.iter().any(|(other, _)| !other.is_same_host(first)) {
@@ -217,7 +217,7 @@ fn rendezvous(
     let machines = || members.iter().filter(|member| member.host.is_machine);
     let replicas = cluster.replicas.iter().map(|Replicas { count, .. }| *count).sum::<u64>();
     let is_known = |member: &Member<'_>| {
-        let family: &Family = member.network.family(wanted.address);
+        let family: &FamilyNetwork = member.network.family(wanted.address);
         member.host.document().is_some() && !family.is_dynamic
     };
     let has_it = |member: &Member<'_>| {

@@ -12,7 +12,7 @@ use nmgen_document::mac::Mac;
 use nmgen_document::{Document, Node, Path};
 
 use super::map::is_card;
-use crate::source::{Card, Hardware, Hosts};
+use crate::source::{Hardware, HostCard, Hosts};
 
 rules! {
     warning CARD_MISSING = "card-missing";
@@ -112,7 +112,7 @@ impl<'h> Subject<'h> {
     }
 
     /// The card that a name of the document stands for.
-    fn card(&self, name: &str) -> Option<&'h Card> {
+    fn card(&self, name: &str) -> Option<&'h HostCard> {
         let cards = &self.hardware.cards;
         let by_mac = self.mac(name).and_then(|mac| cards.iter().find(|card| card.mac == Some(mac)));
         by_mac.or_else(|| {
@@ -159,7 +159,7 @@ impl<'h> Subject<'h> {
     }
 
     fn without(&self, name: &str, place: Place) -> Diagnostic {
-        let shown = |card: &Card| match card.mac {
+        let shown = |card: &HostCard| match card.mac {
             Some(mac) => format!("{} ({mac})", card.name.escape_debug()),
             None => card.name.escape_debug().to_string(),
         };
@@ -179,7 +179,7 @@ impl<'h> Subject<'h> {
     }
 
     /// The cards that carry an interface's packets: itself, or the ports of a bond.
-    fn carriers(&self, name: &str) -> Vec<(&'h str, &'h Card)> {
+    fn carriers(&self, name: &str) -> Vec<(&'h str, &'h HostCard)> {
         let below: Vec<&str> = match self.interfaces.get(name) {
             Some(it) if it.text_at("type") == Some("bond") => {
                 stack::below(it).into_iter().map(|it| it.name).collect()

@@ -10,7 +10,7 @@ use nmgen_document::diagnostic::{Diagnostics, Place, rules};
 
 use super::cluster::listed;
 use super::member::Member;
-use super::network::{Address, Family};
+use super::network::{FamilyNetwork, StaticAddress};
 use crate::source::{Cluster, ClusterNetwork};
 
 rules! {
@@ -120,8 +120,8 @@ fn are_several(hosts: &[Own<'_, '_>]) -> bool {
 struct Own<'m, 'h> {
     member: &'m Member<'h>,
     name: &'static str,
-    family: &'m Family,
-    first: &'m Address,
+    family: &'m FamilyNetwork,
+    first: &'m StaticAddress,
 }
 
 impl<'m, 'h> Own<'m, 'h> {
@@ -138,7 +138,7 @@ impl<'m, 'h> Own<'m, 'h> {
         self.family.has_default_route
     }
 
-    fn addresses(&self) -> impl Iterator<Item = &Address> {
+    fn addresses(&self) -> impl Iterator<Item = &StaticAddress> {
         self.family.addresses.iter().filter(|address| !is_of_each_host(&address.ip))
     }
 

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use nmgen_core::Mac;
 use nmgen_core::interface;
 use nmgen_core::source::{Host, Nic};
-use nmgen_core::stack::{self, Role};
+use nmgen_core::stack::{self, Relation};
 use nmgen_document::diagnostic::{Diagnostic, Diagnostics, rules};
 use nmgen_document::{Document, Node};
 
@@ -105,7 +105,7 @@ fn incomplete(
     let interfaces = interface::all(&document.root);
     let known: HashSet<&str> = map.iter().map(|(_, name)| *name).collect();
     let references = interfaces.iter().flat_map(stack::below);
-    let references = references.filter(|reference| reference.role == Role::Port);
+    let references = references.filter(|reference| reference.role == Relation::Port);
     let ports: HashSet<&str> = references.map(|reference| reference.name).collect();
     let declared = interfaces.iter().filter(|node| {
         node.text_at("type") == Some("ethernet")

@@ -14,8 +14,8 @@ const MAIN_TABLE: u64 = 254;
 /// The compared facts. Lists have no room to grow: a fleet has a million facts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Network<'h> {
-    pub(super) ipv4: Family,
-    pub(super) ipv6: Family,
+    pub(super) ipv4: FamilyNetwork,
+    pub(super) ipv6: FamilyNetwork,
     /// The name servers, in alphabetical order.
     pub(super) servers: Box<[&'h str]>,
     /// DHCP or router advertisements may give name servers.
@@ -31,8 +31,8 @@ type Mode = (&'static str, Span);
 
 /// One family of addresses.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Family {
-    pub(super) addresses: Box<[Address]>,
+pub(crate) struct FamilyNetwork {
+    pub(super) addresses: Box<[StaticAddress]>,
     /// DHCP or router advertisements give addresses, routes and name servers too.
     pub(super) is_dynamic: bool,
     /// They may give a default route.
@@ -47,7 +47,7 @@ pub(crate) struct Family {
 
 /// A static address.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Address {
+pub(crate) struct StaticAddress {
     pub(super) ip: IpAddr,
     pub(super) length: Option<u64>,
     pub(super) at: Span,
@@ -55,7 +55,7 @@ pub(crate) struct Address {
     pub(super) length_at: Span,
 }
 
-impl Address {
+impl StaticAddress {
     /// True if the address's network has `other`.
     pub(super) fn reaches(&self, other: IpAddr) -> bool {
         self.length.is_some_and(|length| is_within(other, self.ip, length))
@@ -64,12 +64,12 @@ impl Address {
 
 impl Network<'_> {
     /// The families with their names.
-    pub(super) fn families(&self) -> [(&'static str, &Family); 2] {
+    pub(super) fn families(&self) -> [(&'static str, &FamilyNetwork); 2] {
         [("IPv4", &self.ipv4), ("IPv6", &self.ipv6)]
     }
 
     /// The family of an address.
-    pub(super) fn family(&self, ip: IpAddr) -> &Family {
+    pub(super) fn family(&self, ip: IpAddr) -> &FamilyNetwork {
         if ip.is_ipv4() { &self.ipv4 } else { &self.ipv6 }
     }
 
@@ -129,15 +129,15 @@ pub(crate) fn network<'h>(root: &'h Node<'_>) -> Network<'h> {
 /// A family while it is gathered.
 #[derive(Default)]
 struct Gathered {
-    found: Family,
-    addresses: Vec<Address>,
+    found: FamilyNetwork,
+    addresses: Vec<StaticAddress>,
     gateways: BTreeSet<IpAddr>,
 }
 
 impl Gathered {
-    fn family(self) -> Family {
+    fn family(self) -> FamilyNetwork {
         let Self { found, addresses, gateways } = self;
-        Family { addresses: addresses.into(), gateways: in_order(gateways), ..found }
+        FamilyNetwork { addresses: addresses.into(), gateways: in_order(gateways), ..found }
     }
 }
 
@@ -159,7 +159,7 @@ fn add_addresses(family: &mut Gathered, section: Option<&Node<'_>>) -> bool {
         let Some(node) = item.get("ip") else { continue };
         let Some(ip) = node.text().and_then(|text| text.parse::<IpAddr>().ok()) else { continue };
         let length = item.get("prefix-length");
-        family.addresses.push(Address {
+        family.addresses.push(StaticAddress {
             ip,
             length: length.and_then(Node::number),
             at: node.span,

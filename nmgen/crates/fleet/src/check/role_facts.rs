@@ -10,7 +10,7 @@ use nmgen_document::diagnostic::{Diagnostic, Diagnostics, Place, Rule, rules};
 use nmgen_document::text::Span;
 
 use super::member::Member;
-use super::network::{Address, Family, Network};
+use super::network::{FamilyNetwork, Network, StaticAddress};
 use super::roles::groups;
 
 rules! {
@@ -27,7 +27,7 @@ const HELP: &str = "if this host is meant to differ, there is nothing to do";
 
 pub(super) fn check(members: &[Member<'_>], diagnostics: &mut Diagnostics) {
     for (role, mut hosts) in groups(members) {
-        let mut group = Role { role, diagnostics };
+        let mut group = RoleGroup { role, diagnostics };
         group.vlans(&hosts);
         group.mtus(&hosts);
         hosts.retain(|member| {
@@ -44,18 +44,18 @@ pub(super) fn check(members: &[Member<'_>], diagnostics: &mut Diagnostics) {
     }
 }
 
-struct Role<'a> {
+struct RoleGroup<'a> {
     role: &'a str,
     diagnostics: &'a mut Diagnostics,
 }
 
-type Part = for<'n> fn(&'n Network<'_>) -> &'n Family;
+type Part = for<'n> fn(&'n Network<'_>) -> &'n FamilyNetwork;
 type Hosts<'m, 'h> = [&'m Member<'h>];
 
 /// The place of a difference, the words on this host, and those on the others.
 type Difference = (Place, String, String);
 
-impl Role<'_> {
+impl RoleGroup<'_> {
     /// Reports each host whose value differs from that of a majority of at least two hosts, unless `difference` has no words
     /// for it.
     fn compare<'m, 'h, V: Copy + Eq + Hash>(
@@ -208,7 +208,7 @@ fn place(member: &Member<'_>, at: Span) -> Option<Place> {
 }
 
 /// The first address in the gateway's network.
-fn address_beside(family: &Family, gateway: IpAddr) -> Option<&Address> {
+fn address_beside(family: &FamilyNetwork, gateway: IpAddr) -> Option<&StaticAddress> {
     family.addresses.iter().find(|address| address.reaches(gateway))
 }
 

@@ -76,7 +76,7 @@ fn difference(
 struct Connection<'d> {
     nics: BTreeSet<&'d str>,
     vlan: Option<u64>,
-    family: Family,
+    family: StageFamily,
     addresses: Vec<(IpAddr, &'d Node<'d>)>,
     /// The prefix length of each address, in the same order.
     prefixes: Vec<Option<(u64, &'d Node<'d>)>>,
@@ -85,7 +85,7 @@ struct Connection<'d> {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Family {
+enum StageFamily {
     Ipv4,
     Ipv6,
 }
@@ -177,7 +177,7 @@ fn connections<'d>(root: &'d Node<'d>) -> Vec<Connection<'d>> {
     let interfaces = interface::all(root);
     let mut found = Vec::new();
     for interface in interfaces {
-        for (section, family) in [("ipv4", Family::Ipv4), ("ipv6", Family::Ipv6)] {
+        for (section, family) in [("ipv4", StageFamily::Ipv4), ("ipv6", StageFamily::Ipv6)] {
             let list = interface.at(&[section, "address"]).map(Node::items).unwrap_or_default();
             let prefix = |item: &'d Node<'d>| {
                 let node = item.get("prefix-length")?;
@@ -248,10 +248,14 @@ fn descend<'d>(
     }
 }
 
-fn gateways<'d>(root: &'d Node<'d>, name: &str, family: Family) -> Vec<(IpAddr, &'d Node<'d>)> {
+fn gateways<'d>(
+    root: &'d Node<'d>,
+    name: &str,
+    family: StageFamily,
+) -> Vec<(IpAddr, &'d Node<'d>)> {
     let destination = match family {
-        Family::Ipv4 => "0.0.0.0/0",
-        Family::Ipv6 => "::/0",
+        StageFamily::Ipv4 => "0.0.0.0/0",
+        StageFamily::Ipv6 => "::/0",
     };
     let routes = root.at(&["routes", "config"]).map(Node::items).unwrap_or_default();
     routes

@@ -3,7 +3,7 @@
 
 use nmgen_core::check::bond_mode;
 use nmgen_core::interface::{is_up, kind};
-use nmgen_core::stack::{self, Role};
+use nmgen_core::stack::{self, Relation};
 use nmgen_document::diagnostic::{Diagnostic, Diagnostics, rules};
 use nmgen_document::text::Span;
 use nmgen_document::{Document, Entry, Node, Step, Value};
@@ -122,8 +122,11 @@ fn bond<'a>(
         return fault(uplink, UPLINK_TYPE, message, help);
     }
     let below = stack::below(node);
-    let cards: Vec<&str> =
-        below.iter().filter(|reference| reference.role == Role::Port).map(|it| it.name).collect();
+    let cards: Vec<&str> = below
+        .iter()
+        .filter(|reference| reference.role == Relation::Port)
+        .map(|it| it.name)
+        .collect();
     let name = of(index);
     if cards.len() < 2 {
         let message = format!("bond {name} has fewer than two ports, and {MODE} needs two");

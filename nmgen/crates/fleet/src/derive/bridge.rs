@@ -1,7 +1,7 @@
 //! The bridge: the uplink as its port, and the interface with the uplink's addresses.
 
 use nmgen_core::interface::kind;
-use nmgen_core::stack::{self, Role};
+use nmgen_core::stack::{self, Relation};
 use nmgen_document::text::Span;
 use nmgen_document::{Entry, Node, Path, Value};
 
@@ -151,7 +151,7 @@ fn mtu(interfaces: &Interfaces<'_>, index: Index, depth: usize) -> Option<Node<'
         "vlan" | "mac-vlan" => mtu(interfaces, interfaces.base(index)?, depth + 1),
         // A bridge has the smallest of its ports.
         "linux-bridge" => {
-            let ports = stack::below(node).into_iter().filter(|below| below.role == Role::Port);
+            let ports = stack::below(node).into_iter().filter(|below| below.role == Relation::Port);
             let of = |name| mtu(interfaces, interfaces.find(name)?, depth + 1);
             let all: Option<Vec<Node<'static>>> = ports.map(|port| of(port.name)).collect();
             all?.into_iter().min_by_key(|mtu| mtu.number())

@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 
 use nmgen_core::interface::{self, is_up, kind};
-use nmgen_core::stack::{self, Role};
+use nmgen_core::stack::{self, Relation};
 use nmgen_document::Node;
 
 /// The item of `interfaces` with this index.
@@ -49,9 +49,9 @@ impl<'a> Interfaces<'a> {
         let uppers = self.all.iter().filter(|node| is_up(node));
         let listed = |upper: &&Node<'static>| {
             let below = stack::below(upper);
-            below
-                .iter()
-                .any(|reference| reference.role == Role::Port && names.contains(&reference.name))
+            below.iter().any(|reference| {
+                reference.role == Relation::Port && names.contains(&reference.name)
+            })
         };
         uppers.filter_map(|node| Some((node.text_at("name")?, node))).find(|(_, node)| listed(node))
     }
@@ -59,7 +59,7 @@ impl<'a> Interfaces<'a> {
     /// The interface below a VLAN and the like.
     pub(super) fn base(&self, index: Index) -> Option<Index> {
         let below = stack::below(self.all.get(index)?);
-        let base = below.iter().find(|reference| reference.role == Role::Base)?;
+        let base = below.iter().find(|reference| reference.role == Relation::Base)?;
         self.find(base.name)
     }
 }

@@ -1,7 +1,7 @@
 //! Documents from which no bridge can be derived.
 
 use nmgen_core::interface::kind;
-use nmgen_core::stack::{self, Role};
+use nmgen_core::stack::{self, Relation};
 use nmgen_document::Document;
 use nmgen_document::diagnostic::{Diagnostic, Diagnostics, rules};
 
@@ -85,7 +85,8 @@ pub(super) fn uplink(
         let help = "the uplink is a NIC, a bond, a VLAN or a Linux bridge";
         return fault(UPLINK_TYPE, message, help);
     }
-    if kind(node) == "bond" && !stack::below(node).iter().any(|below| below.role == Role::Port) {
+    if kind(node) == "bond" && !stack::below(node).iter().any(|below| below.role == Relation::Port)
+    {
         let help = "list them in link-aggregation.port: without a port nothing reaches the bridge";
         return fault(
             UPLINK_WITHOUT_PORTS,

@@ -9,11 +9,11 @@ use nmgen_document::format::{counted, printable};
 use super::budget::{self, Budget};
 use super::entry::{self, Entry, View};
 use super::frame::{self, Summary};
-use crate::changes::{Change, Compared};
+use crate::changes::{Change, HostComparison};
 use crate::picture::{self, Row};
 
 /// Field by field, with the picture of either state.
-pub fn changes(compared: &[Compared<'_>], hosts: usize, old: &str, new: &str) -> String {
+pub fn changes(compared: &[HostComparison<'_>], hosts: usize, old: &str, new: &str) -> String {
     let mut pictures = Budget(budget::PAGE.pictures);
     let mut lists = Budget(budget::PAGE.findings);
     let entries: Vec<Entry> =
@@ -27,8 +27,8 @@ pub fn changes(compared: &[Compared<'_>], hosts: usize, old: &str, new: &str) ->
 }
 
 /// Hosts with the same differences, in the order of their first ones: the first one's picture shows them all.
-fn alike<'c, 'h>(compared: &'c [Compared<'h>]) -> Vec<Vec<&'c Compared<'h>>> {
-    let mut groups: Vec<Vec<&Compared<'_>>> = Vec::new();
+fn alike<'c, 'h>(compared: &'c [HostComparison<'h>]) -> Vec<Vec<&'c HostComparison<'h>>> {
+    let mut groups: Vec<Vec<&HostComparison<'_>>> = Vec::new();
     let mut known = HashMap::new();
     for one in compared {
         let cluster = one.after.or(one.before).and_then(|host| host.cluster.clone());
@@ -51,14 +51,14 @@ fn alike<'c, 'h>(compared: &'c [Compared<'h>]) -> Vec<Vec<&'c Compared<'h>>> {
 const MOST_NAMES: usize = 1_000;
 
 /// The names of the other hosts of a group.
-fn others(group: &[&Compared<'_>]) -> Vec<String> {
+fn others(group: &[&HostComparison<'_>]) -> Vec<String> {
     let names = group.iter().skip(1).filter_map(|one| one.change.host.as_deref());
     names.take(MOST_NAMES).map(printable).collect()
 }
 
 /// `group` has one host at least.
-fn entry(group: &[&Compared<'_>], pictures: &mut Budget, lists: &mut Budget) -> Entry {
-    let Compared { change, before, after } = group[0];
+fn entry(group: &[&HostComparison<'_>], pictures: &mut Budget, lists: &mut Budget) -> Entry {
+    let HostComparison { change, before, after } = group[0];
     let lines = change.change.lines();
     let row = picture::change(*before, *after);
     let label = match change.change {

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use nmgen_core::interface;
 use nmgen_core::show::label::{self, Routes};
-use nmgen_core::stack::{self, Role};
+use nmgen_core::stack::{self, Relation};
 use nmgen_document::format::printable;
 use nmgen_document::{Document, Node};
 
@@ -152,7 +152,7 @@ fn connect(nodes: &[Node<'_>], bricks: &mut Vec<Brick>) -> Vec<(usize, usize)> {
                 continue;
             }
             below.push(lower);
-            if reference.role == Role::Port && !stands_on_it {
+            if reference.role == Relation::Port && !stands_on_it {
                 ports.push((upper, lower));
             }
         }

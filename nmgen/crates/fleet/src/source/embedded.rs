@@ -8,7 +8,7 @@ use nmgen_document::text::lines::{self, Lines};
 use nmgen_document::text::{Position, Span};
 use nmgen_document::{Document, Node, Value};
 
-use super::encoding::{self, Fault};
+use super::encoding::{self, EncodingFault};
 
 rules! {
     error COMPRESSION = "compression";
@@ -103,7 +103,12 @@ fn decoded(outer: &Document<'_>, place: Place, bytes: Vec<u8>) -> Content<Docume
 }
 
 /// A fault in a value's text, placed at its character if the file shows it.
-fn diagnostic(outer: &Document<'_>, node: &Node<'_>, text: &str, fault: &Fault) -> Diagnostic {
+fn diagnostic(
+    outer: &Document<'_>,
+    node: &Node<'_>,
+    text: &str,
+    fault: &EncodingFault,
+) -> Diagnostic {
     let place = at(outer, node, text, fault.offset)
         .map_or_else(|| outer.place(node.span), |start| outer.place(Span { start, end: start }));
     let diagnostic = Diagnostic::new(fault.rule, fault.message.clone(), place);

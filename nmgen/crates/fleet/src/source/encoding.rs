@@ -22,7 +22,7 @@ const ENGINE: GeneralPurpose = GeneralPurpose::new(
 
 /// A fault at a byte of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Fault {
+pub(super) struct EncodingFault {
     pub(super) rule: Rule,
     pub(super) message: String,
     pub(super) help: Option<&'static str>,
@@ -30,7 +30,7 @@ pub(super) struct Fault {
 }
 
 /// Decodes base64; line breaks are ignored.
-pub(super) fn base64(text: &str) -> Result<Vec<u8>, Fault> {
+pub(super) fn base64(text: &str) -> Result<Vec<u8>, EncodingFault> {
     let is_break = |byte: &u8| matches!(byte, b'\n' | b'\r');
     let compact: Vec<u8> = text.bytes().filter(|byte| !is_break(byte)).collect();
     ENGINE.decode(&compact).map_err(|error| {
@@ -47,7 +47,7 @@ pub(super) fn base64(text: &str) -> Result<Vec<u8>, Fault> {
         let offset = bytes.map(|(offset, _)| offset).nth(at);
         // A truncated text is reported at its last character.
         let offset = offset.unwrap_or_else(|| text.trim_end().len().saturating_sub(1));
-        Fault { rule: BASE64, message, help, offset }
+        EncodingFault { rule: BASE64, message, help, offset }
     })
 }
 
@@ -66,8 +66,8 @@ fn not_base64(byte: u8, at: usize) -> (String, Option<&'static str>, usize) {
 }
 
 /// The data of a `data:` URL (RFC 2397).
-pub(super) fn data_url(url: &str) -> Result<Vec<u8>, Fault> {
-    let fault = |message: &str, help, offset| Fault {
+pub(super) fn data_url(url: &str) -> Result<Vec<u8>, EncodingFault> {
+    let fault = |message: &str, help, offset| EncodingFault {
         rule: DATA_URL,
         message: message.to_owned(),
         help,
@@ -88,14 +88,14 @@ pub(super) fn data_url(url: &str) -> Result<Vec<u8>, Fault> {
     if !media_type.ends_with(";base64") {
         return Ok(unescaped);
     }
-    let shifted = |fault: Fault| {
+    let shifted = |fault: EncodingFault| {
         // After an escape the two texts have different offsets.
         let offset = if data.contains('%') { start } else { start + fault.offset };
-        Fault { offset, ..fault }
+        EncodingFault { offset, ..fault }
     };
     match std::str::from_utf8(&unescaped) {
         Ok(text) => base64(text).map_err(shifted),
-        Err(_) => Err(Fault { rule: BASE64, ..fault("this is not base64", None, start) }),
+        Err(_) => Err(EncodingFault { rule: BASE64, ..fault("this is not base64", None, start) }),
     }
 }
 
@@ -147,7 +147,7 @@ mod tests {
     #[test]
     fn a_data_url_is_text_or_base64() {
         let read = |url: &str| {
-            let rule = |fault: Fault| (fault.rule.name, fault.offset);
+            let rule = |fault: EncodingFault| (fault.rule.name, fault.offset);
             data_url(url).map_err(rule)
         };
         assert_eq!(read("data:,a%20b"), Ok(b"a b".to_vec()));

@@ -11,7 +11,7 @@ use nmgen_document::text::Source;
 use serde::Deserialize;
 
 use super::found::Found;
-use super::hosts::{Card, Hardware};
+use super::hosts::{Hardware, HostCard};
 use super::manifest::Manifest;
 
 /// The most cards of a host: virtual functions are cards too.
@@ -31,7 +31,7 @@ pub(super) fn metal3(manifest: &Manifest<'_>, root: &Node<'_>, section: &str, fo
     let Some(nics) = root.at(&[section, "hardware", "nics"]) else { return };
     let card = |nic: &Node<'_>| {
         let vlans = nic.get("vlans").map(Node::items).unwrap_or_default();
-        Card {
+        HostCard {
             name: nic.text_at("name").unwrap_or_default().to_owned(),
             mac: nic.mac_at("mac"),
             speed: nic.get("speedGbps").and_then(Node::number).and_then(|it| it.checked_mul(1000)),
@@ -47,11 +47,11 @@ pub(super) fn metal3(manifest: &Manifest<'_>, root: &Node<'_>, section: &str, fo
 pub(super) fn agent(manifest: &Manifest<'_>, root: &Node<'_>, found: &mut Found) {
     let Some(inventory) = root.at(&["status", "inventory"]) else { return };
     let Some(interfaces) = inventory.get("interfaces") else { return };
-    let card = |interface: &Node<'_>| Card {
+    let card = |interface: &Node<'_>| HostCard {
         name: interface.text_at("name").unwrap_or_default().to_owned(),
         mac: interface.mac_at("macAddress"),
         speed: interface.get("speedMbps").and_then(Node::number),
-        ..Card::default()
+        ..HostCard::default()
     };
     let wanted = root.at(&["spec", "hostname"]).and_then(Node::text).filter(|it| !it.is_empty());
     let host = wanted.or_else(|| inventory.text_at("hostname"));
@@ -67,7 +67,7 @@ pub(super) fn state(host: Option<&str>, root: &Node<'_>, place: Place, found: &m
         if let Some(neighbours) = interface.at(&["lldp", "neighbors"]) {
             said.heard(neighbours);
         }
-        Card {
+        HostCard {
             name: interface.text_at("name").unwrap_or_default().to_owned(),
             mac: interface
                 .mac_at("permanent-mac-address")
@@ -110,7 +110,7 @@ fn least(one: Option<u64>, other: Option<u64>) -> Option<u64> {
 struct Collected {
     hostname: String,
     cards: Vec<CollectedCard>,
-    facts: Facts,
+    facts: NodeFacts,
 }
 
 #[derive(Deserialize)]
@@ -121,13 +121,13 @@ struct CollectedCard {
 }
 
 #[derive(Deserialize)]
-struct Facts {
-    lldp: Told<Vec<Neighbour>>,
+struct NodeFacts {
+    lldp: CollectedAnswer<Vec<Neighbour>>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "kebab-case")]
-enum Told<T> {
+enum CollectedAnswer<T> {
     Value(T),
     Error(serde::de::IgnoredAny),
 }
@@ -147,8 +147,8 @@ pub(super) fn collected(source: &Source, found: &mut Found) -> bool {
     }
     let Ok(node) = serde_json::from_str::<Collected>(&source.text) else { return false };
     let neighbours = match node.facts.lldp {
-        Told::Value(neighbours) => neighbours,
-        Told::Error(_) => Vec::new(),
+        CollectedAnswer::Value(neighbours) => neighbours,
+        CollectedAnswer::Error(_) => Vec::new(),
     };
     let mut heard: BTreeMap<&str, Said> = BTreeMap::new();
     for neighbour in &neighbours {
@@ -159,14 +159,14 @@ pub(super) fn collected(source: &Source, found: &mut Found) -> bool {
     let cards = node.cards.iter().map(|card| {
         let Said { vlans, frame } = heard.get(&*card.name).cloned().unwrap_or_default();
         let (name, mac) = (card.name.clone(), card.mac.as_deref().and_then(Mac::parse));
-        Card { name, mac, speed: card.speed, vlans, frame }
+        HostCard { name, mac, speed: card.speed, vlans, frame }
     });
     add(found, Some(&node.hostname), cards, Place::file(source.name.clone()));
     true
 }
 
-fn add(found: &mut Found, host: Option<&str>, all: impl Iterator<Item = Card>, place: Place) {
-    let (mut cards, mut known): (Vec<Card>, HashMap<_, usize>) = (Vec::new(), HashMap::new());
+fn add(found: &mut Found, host: Option<&str>, all: impl Iterator<Item = HostCard>, place: Place) {
+    let (mut cards, mut known): (Vec<HostCard>, HashMap<_, usize>) = (Vec::new(), HashMap::new());
     // metal3 has an entry for each address of a card.
     for card in all.filter(|card| !card.name.is_empty() || card.mac.is_some()) {
         match known.get(&(card.name.clone(), card.mac)) {
@@ -174,7 +174,7 @@ fn add(found: &mut Found, host: Option<&str>, all: impl Iterator<Item = Card>, p
             None if cards.len() == CARDS_OF_A_HOST => break,
             None => {
                 known.insert((card.name.clone(), card.mac), cards.len());
-                cards.push(Card { speed: card.speed.filter(|speed| *speed > 0), ..card });
+                cards.push(HostCard { speed: card.speed.filter(|speed| *speed > 0), ..card });
             }
         }
     }

@@ -32,14 +32,14 @@ pub struct Hardware {
     /// The host's name in the source.
     pub host: Option<String>,
     /// Its network cards, each once.
-    pub cards: Vec<Card>,
+    pub cards: Vec<HostCard>,
     /// The place of the facts.
     pub place: Place,
 }
 
 /// A network card.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Card {
+pub struct HostCard {
     /// Its name when it was looked at.
     pub name: String,
     /// Its own address.

@@ -28,7 +28,7 @@ rules! {
 
 /// The kind of a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind<'a> {
+enum SourceKind<'a> {
     /// One node's network as NMState.
     State,
     /// The installer's `install-config.yaml`, which may lack `kind`.
@@ -81,7 +81,7 @@ pub(super) fn sort(source: &Source) -> Sort {
     let documents = parse_stream(source);
     let is_broken = documents.iter().any(Result::is_err);
     let roots = || documents.iter().flatten().map(|document| &document.root);
-    if may_be_fleet && roots().any(|root| kind(root, word(root)) != Kind::State) {
+    if may_be_fleet && roots().any(|root| kind(root, word(root)) != SourceKind::State) {
         return Sort::Fleet;
     }
     let is_template =
@@ -148,7 +148,7 @@ pub(super) fn load(source: &Source, found: &mut Found) {
     let mut documents = parse_stream(source);
     let roots = || documents.iter().flatten().map(|document| &document.root);
     let kinds = || roots().map(|root| kind(root, word(root)));
-    let is_state = kinds().all(|kind| kind == Kind::State) && kinds().next().is_some();
+    let is_state = kinds().all(|kind| kind == SourceKind::State) && kinds().next().is_some();
     if let Some(told) = documents.iter().flatten().find_map(other_format::of_document) {
         found.loaded.diagnostics.push(told);
         return;
@@ -233,21 +233,21 @@ fn word<'a>(root: &'a Node<'_>) -> Option<&'a str> {
 }
 
 /// The kind of a document with this word.
-fn kind<'a>(root: &Node<'_>, word: Option<&'a str>) -> Kind<'a> {
+fn kind<'a>(root: &Node<'_>, word: Option<&'a str>) -> SourceKind<'a> {
     // A misspelt case of the key is a manifest's fault; the file is still a manifest.
     let is_manifest = find(root, API_VERSION).is_some();
     match word {
-        Some("InstallConfig") => Kind::InstallConfig,
-        Some(kind) if is_manifest => Kind::Manifest(kind),
+        Some("InstallConfig") => SourceKind::InstallConfig,
+        Some(kind) if is_manifest => SourceKind::Manifest(kind),
         None if is_manifest && INSTALL_CONFIG.iter().any(|key| root.get(key).is_some()) => {
-            Kind::InstallConfig
+            SourceKind::InstallConfig
         }
-        None if is_manifest => Kind::Manifest(""),
-        None if find(root, network_config::KEY).is_some() => Kind::NetworkConfig,
-        None if agent_config::is_nodes(root) => Kind::NodesConfig,
-        None if static_network_config::is_it(root) => Kind::StaticNetworkConfig,
-        None if machine_config::is_butane(root) => Kind::Butane,
-        _ => Kind::State,
+        None if is_manifest => SourceKind::Manifest(""),
+        None if find(root, network_config::KEY).is_some() => SourceKind::NetworkConfig,
+        None if agent_config::is_nodes(root) => SourceKind::NodesConfig,
+        None if static_network_config::is_it(root) => SourceKind::StaticNetworkConfig,
+        None if machine_config::is_butane(root) => SourceKind::Butane,
+        _ => SourceKind::State,
     }
 }
 
@@ -268,7 +268,7 @@ fn one(
     found.origin.claim(Claim::Nothing);
     let word = word(node).map(str::to_owned);
     let kind = match (kind(node, word.as_deref()), of) {
-        (Kind::State | Kind::Manifest(""), Some(of)) => Kind::Manifest(of),
+        (SourceKind::State | SourceKind::Manifest(""), Some(of)) => SourceKind::Manifest(of),
         (kind, _) => kind,
     };
     let mut diagnostics = Diagnostics::default();
@@ -276,56 +276,60 @@ fn one(
     manifest.get(node, API_VERSION);
     manifest.get(node, "kind");
     match kind {
-        Kind::State | Kind::Manifest("") if !has_network(node) => {}
-        Kind::State | Kind::Manifest("") => {
+        SourceKind::State | SourceKind::Manifest("") if !has_network(node) => {}
+        SourceKind::State | SourceKind::Manifest("") => {
             let message = "missing `kind`";
             let help = "give an NMState document in a file of its own";
             manifest.add(KIND_MISSING, manifest.key_place(node, None), message, help);
         }
-        Kind::InstallConfig => install_config::load(&mut manifest, node, found),
-        Kind::NetworkConfig => network_config::load(&mut manifest, node, found),
-        Kind::NodesConfig => agent_config::nodes(&mut manifest, node, found),
-        Kind::StaticNetworkConfig => static_network_config::load(&mut manifest, node, found),
-        Kind::Butane => machine_config::butane(&mut manifest, node, found),
-        Kind::Manifest("ImageBasedInstallationConfig" | "ImageBasedConfig") => {
+        SourceKind::InstallConfig => install_config::load(&mut manifest, node, found),
+        SourceKind::NetworkConfig => network_config::load(&mut manifest, node, found),
+        SourceKind::NodesConfig => agent_config::nodes(&mut manifest, node, found),
+        SourceKind::StaticNetworkConfig => static_network_config::load(&mut manifest, node, found),
+        SourceKind::Butane => machine_config::butane(&mut manifest, node, found),
+        SourceKind::Manifest("ImageBasedInstallationConfig" | "ImageBasedConfig") => {
             network_config::image_based(&mut manifest, node, found);
         }
-        Kind::Manifest("InfraEnv") => infra_env::load(&mut manifest, node, found),
-        Kind::Manifest("ConfigMap") => {
+        SourceKind::Manifest("InfraEnv") => infra_env::load(&mut manifest, node, found),
+        SourceKind::Manifest("ConfigMap") => {
             // A NodePool's, whose nodes get the objects in it.
             for mut inner in machine_config::in_config_map(&mut manifest, node) {
                 let mut root = inner.root.take();
                 one(&inner, &mut root, None, found, passed_over);
             }
         }
-        Kind::Manifest("AgentConfig") => agent_config::load(&mut manifest, node, found),
-        Kind::Manifest("Secret") => secret::load(&mut manifest, node, found),
-        Kind::Manifest("BareMetalHost") => {
+        SourceKind::Manifest("AgentConfig") => agent_config::load(&mut manifest, node, found),
+        SourceKind::Manifest("Secret") => secret::load(&mut manifest, node, found),
+        SourceKind::Manifest("BareMetalHost") => {
             bare_metal_host::load(&mut manifest, node, found);
             hardware::metal3(&manifest, node, "status", found);
         }
-        Kind::Manifest("HardwareData") => hardware::metal3(&manifest, node, "spec", found),
-        Kind::Manifest("Agent") => hardware::agent(&manifest, node, found),
-        Kind::Manifest("NMStateConfig") => nmstate_config::load(&mut manifest, node, found),
-        Kind::Manifest("NodeNetworkConfigurationPolicy") => {
+        SourceKind::Manifest("HardwareData") => hardware::metal3(&manifest, node, "spec", found),
+        SourceKind::Manifest("Agent") => hardware::agent(&manifest, node, found),
+        SourceKind::Manifest("NMStateConfig") => nmstate_config::load(&mut manifest, node, found),
+        SourceKind::Manifest("NodeNetworkConfigurationPolicy") => {
             policy::load(&mut manifest, node, found);
         }
-        Kind::Manifest("NodeNetworkState") => node_network_state::load(&mut manifest, node, found),
-        Kind::Manifest("MachineConfig") => machine_config::load(&mut manifest, node, found),
-        Kind::Manifest("ClusterInstance") => cluster_instance::load(&mut manifest, node, found),
-        Kind::Manifest("SiteConfig") => cluster_instance::site(&mut manifest, node, found),
-        Kind::Manifest("AgentClusterInstall") => {
+        SourceKind::Manifest("NodeNetworkState") => {
+            node_network_state::load(&mut manifest, node, found);
+        }
+        SourceKind::Manifest("MachineConfig") => machine_config::load(&mut manifest, node, found),
+        SourceKind::Manifest("ClusterInstance") => {
+            cluster_instance::load(&mut manifest, node, found);
+        }
+        SourceKind::Manifest("SiteConfig") => cluster_instance::site(&mut manifest, node, found),
+        SourceKind::Manifest("AgentClusterInstall") => {
             agent_cluster_install::load(&mut manifest, node, found);
         }
-        Kind::Manifest("ClusterDeployment") => {
+        SourceKind::Manifest("ClusterDeployment") => {
             agent_cluster_install::deployment(&mut manifest, node, found);
         }
-        Kind::Manifest("Policy") => {
+        SourceKind::Manifest("Policy") => {
             for object in acm_policy::templates(&mut manifest, node) {
                 one(document, object, None, found, passed_over);
             }
         }
-        Kind::Manifest("ConfigurationPolicy") => {
+        SourceKind::Manifest("ConfigurationPolicy") => {
             for object in acm_policy::objects(&mut manifest, node) {
                 one(document, object, None, found, passed_over);
             }
@@ -336,7 +340,7 @@ fn one(
                 }
             }
         }
-        Kind::Manifest(kind) => {
+        SourceKind::Manifest(kind) => {
             if let Some(meant) = meant(kind, node) {
                 let message =
                     format!("\"{}\" is no kind of a host's description", kind.escape_debug());
@@ -353,11 +357,11 @@ fn one(
             }
         }
     }
-    if let Kind::Manifest(kind) = kind {
+    if let SourceKind::Manifest(kind) = kind {
         let is_lacking = found.lacks_network(hosts_before);
         unread::check(&mut manifest, node, kind, is_lacking);
     }
-    if let Kind::Manifest(kind) = kind
+    if let SourceKind::Manifest(kind) = kind
         && found.count() == before
         && !kind.ends_with("List")
     {

@@ -8,7 +8,7 @@ use nmgen_document::{Document, Path};
 use crate::convert::Converted;
 
 /// A card that the document configures.
-pub(super) struct Card {
+pub(super) struct ConfiguredCard {
     pub(super) name: String,
     /// From the document.
     pub(super) mac_address: Option<Mac>,
@@ -18,7 +18,7 @@ pub(super) struct Card {
     pub(super) place: Place,
 }
 
-impl Card {
+impl ConfiguredCard {
     /// Its address, from wherever it is known.
     pub(super) fn mac(&self) -> Option<Mac> {
         self.mac_address.or(self.mapped_mac_address)
@@ -26,7 +26,7 @@ impl Card {
 }
 
 /// Every card with a profile, including those that the document only refers to.
-pub(super) fn cards(converted: &Converted) -> Vec<Card> {
+pub(super) fn cards(converted: &Converted) -> Vec<ConfiguredCard> {
     let host = &converted.host;
     let Some(document) = host.document() else { return Vec::new() };
     let profiles = converted.configuration.profiles.iter();
@@ -45,7 +45,7 @@ pub(super) fn cards(converted: &Converted) -> Vec<Card> {
                     document.place_at(&list.index(index).key("name"))
                 },
             );
-            Card {
+            ConfiguredCard {
                 mapped_mac_address: mapped(host, &name),
                 mac_address: found.and_then(|(_, node)| node.mac_at("mac-address")),
                 name,

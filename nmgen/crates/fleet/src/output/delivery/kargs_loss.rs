@@ -298,7 +298,7 @@ fn dynamic_only(converted: &Converted, document: &Document<'_>) -> Diagnostics {
 }
 
 /// InfiniBand has no `ifname=`. `ifname=eth0:...` fails if the kernel gives the name to another card (dracut.cmdline(7)).
-fn kernel_name(card: cards::Card) -> Option<Diagnostic> {
+fn kernel_name(card: cards::ConfiguredCard) -> Option<Diagnostic> {
     if card.mac().is_some_and(|mac| mac.is_infiniband()) {
         let message = format!("{}: ifname= is for Ethernet; the kernel names this card", card.name);
         let diagnostic = Diagnostic::new(NOT_IN_TARGET, message, card.place);

@@ -73,7 +73,7 @@ pub(super) fn render(
 /// `etc/nmgen/<host>.yml`, sorted. A host known only by a MAC address gets a link to its document,
 /// `aa-bb-cc-dd-ee-ff.yml`, so that both names give one document.
 fn add_documents(hosts: &[Converted], archive: &mut Archive) {
-    let mut files: BTreeMap<String, Entry> = BTreeMap::new();
+    let mut files: BTreeMap<String, CpioEntry> = BTreeMap::new();
     for converted in hosts {
         let Some(document) = converted.host.with_mac_addresses() else { continue };
         let nodes = interface::all(&document.root);
@@ -85,21 +85,21 @@ fn add_documents(hosts: &[Converted], archive: &mut Archive) {
         if let (false, Some(nic)) = (is_found, nics.first()) {
             let link = format!("{}.yml", nic.mac_address.to_string().replace(':', "-"));
             // A file with this name is some host's document.
-            files.entry(link).or_insert_with(|| Entry::Link(file.clone()));
+            files.entry(link).or_insert_with(|| CpioEntry::Link(file.clone()));
         }
-        files.insert(file, Entry::Document(document.text().into_owned().into_bytes()));
+        files.insert(file, CpioEntry::Document(document.text().into_owned().into_bytes()));
     }
     archive.directory("etc/nmgen");
     for (name, entry) in &files {
         let path = format!("etc/nmgen/{name}");
         match entry {
-            Entry::Document(text) => archive.file(&path, DOCUMENT, text),
-            Entry::Link(to) => archive.link(&path, to),
+            CpioEntry::Document(text) => archive.file(&path, DOCUMENT, text),
+            CpioEntry::Link(to) => archive.link(&path, to),
         }
     }
 }
 
-enum Entry {
+enum CpioEntry {
     Document(Vec<u8>),
     Link(String),
 }
