@@ -14,6 +14,10 @@ mod wants;
 
 use std::net::IpAddr;
 
+use nmgen::{
+    diagnostic::{Diagnostic, Diagnostics},
+    source::Source,
+};
 use nmstate::{
     Interface, InterfaceType, NetworkCaptureRules, NetworkPolicy, NetworkState, OvnConfiguration,
 };
@@ -65,20 +69,16 @@ impl Parsed {
         Ok(Self::State(Box::new(State(state.unwrap_or_default()))))
     }
 
-    /// Parses as `nmstatectl service` does: a NetworkState, else a NetworkPolicy.
+    /// Parses a text that is no document of this run: of a record, or of a file that another tool applies. It may be a stranger's,
+    /// and is read within bounds before nmstate sees it.
     pub(crate) fn new(text: &str) -> Result<Self, StateError> {
-        let source = match NetworkState::new_from_yaml(text) {
-            Ok(state) => return Ok(Self::State(Box::new(State(state)))),
-            Err(source) => source,
+        let text = text.trim_start_matches('\u{feff}');
+        let source = Source { name: "document".into(), text: text.into() };
+        let unread = |found: Diagnostics| {
+            let lines: Vec<String> = found.iter().map(Diagnostic::one_line).collect();
+            StateError::ReadState(lines.join("; "))
         };
-        let told = |error: &dyn std::error::Error| nmgen::without_secrets(text, error.to_string());
-        let policy_keys = ["capture:", "desiredState:", "desired:"];
-        let is_policy = text.lines().any(|l| policy_keys.iter().any(|k| l.starts_with(k)));
-        match serde_yaml::from_str::<NetworkPolicy>(text) {
-            Ok(policy) if !policy.is_empty() => Ok(Self::Policy(Box::new(policy))),
-            Err(error) if is_policy => Err(StateError::ReadPolicy(told(&error))),
-            Ok(_) | Err(_) => Err(StateError::ReadState(told(&source))),
-        }
+        Self::read(&nmgen::Reading::parse(&source).map_err(unread)?)
     }
 
     /// Whether `resolve` needs the current state.
