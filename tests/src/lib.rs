@@ -21,6 +21,7 @@ pub mod outage;
 pub mod profile;
 pub mod program;
 pub mod schema;
+pub mod shapes;
 pub mod skip;
 pub mod soak;
 pub mod suite;
