@@ -15,7 +15,7 @@ use crate::{
     document::{Document, digest::Digest},
     durable::{
         commit,
-        journal::{self, Journal, ChangeKind},
+        journal::{self, ChangeKind, Journal},
     },
     model::Before,
     paths::Paths,
@@ -95,8 +95,14 @@ fn open() -> Result<Files, Box<dyn std::error::Error>> {
     write(root.path(), Path::new("proc/sys/kernel/random/boot_id"), b"b00f\n")?;
     write(root.path(), Path::new(OF_OTHERS), b"root:x:0:0::/root:/bin/bash\n")?;
     fs::create_dir_all(paths.documents())?;
-    let journal =
-        Journal::new(&paths, ChangeKind::Document, &document, Vec::new(), Before::default(), Vec::new());
+    let journal = Journal::new(
+        &paths,
+        ChangeKind::Document,
+        &document,
+        Vec::new(),
+        Before::default(),
+        Vec::new(),
+    );
     let stage = |new: &Path| commit::stage(&paths, new, &document, text);
     drop(journal::open(&paths, &journal, &[text], stage)?);
     write(root.path(), Path::new(&profile), b"[connection]\nid=new\n")?;

@@ -7,7 +7,7 @@ use crate::{
     document::Document,
     document::digest::Digest,
     durable::adopted::AdoptedChange,
-    durable::journal::{self, Journal, ChangeKind},
+    durable::journal::{self, ChangeKind, Journal},
     durable::machine::Machine,
     durable::record::Record,
     model::{Before, Uplinks},
@@ -26,8 +26,14 @@ fn document(text: &str) -> Document {
 }
 
 fn open(paths: &Paths, document: &Document) -> Result<Commit, Box<dyn std::error::Error>> {
-    let journal =
-        Journal::new(paths, ChangeKind::Document, document, Vec::new(), Before::default(), Vec::new());
+    let journal = Journal::new(
+        paths,
+        ChangeKind::Document,
+        document,
+        Vec::new(),
+        Before::default(),
+        Vec::new(),
+    );
     Ok(journal::open(paths, &journal, &[], |new| super::stage(paths, new, document, "resolved"))?)
 }
 

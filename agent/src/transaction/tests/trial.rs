@@ -3,7 +3,7 @@
 use super::*;
 use crate::{
     durable::journal::ChangeKind,
-    status::trial::{TrialState, Trial},
+    status::trial::{Trial, TrialState},
 };
 
 fn on_trial(seconds: u32) -> Result<(Bench, TrialFile), Box<dyn std::error::Error>> {

@@ -15,7 +15,7 @@ use crate::{
     status::{
         BridgeStatus, Fault, Open, Outcome, Status, Success,
         phase::Phase,
-        trial::{TrialState, Trial},
+        trial::{Trial, TrialState},
     },
 };
 
@@ -531,7 +531,10 @@ fn a_boot_that_is_held_by_a_failure_fails_at_once() {
         (node(Outcome::Open(Open::NotRun), held), GracePeriod::Run),
         (good(|it| (held(it), at_work(it)).1), GracePeriod::Run),
         // A service may be down for the moment of a restart, whatever the network is.
-        (good(|it| (trial(TrialState::Confirmed)(it), down(StoppedService::Bus)(it)).1), GracePeriod::Run),
+        (
+            good(|it| (trial(TrialState::Confirmed)(it), down(StoppedService::Bus)(it)).1),
+            GracePeriod::Run,
+        ),
         (good(trial(TrialState::Confirmed)), GracePeriod::Endless),
     ] {
         assert_eq!(assess(&node).verdict.row().patience, patience, "{}", assess(&node).line);
