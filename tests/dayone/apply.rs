@@ -84,7 +84,11 @@ fn dhcp_keeps_its_lease() -> Result<(), Error> {
     document.ip =
         "  ipv4:\n    enabled: true\n    dhcp: true\n  ipv6:\n    enabled: false\n".into();
     document.rest.clear();
+    // nmstate drops the key on the ovs-bridge, as blogs have it: it is the ovs-interface's.
     let text = document.text();
+    let on_interface = "type: ovs-interface\n  state: up\n  copy-mac-from: eno1\n";
+    assert!(text.contains(on_interface), "{text}");
+    let text = text.replace(on_interface, "type: ovs-interface\n  state: up\n");
     let node = worker()
         .keyfile("eno1", &day_one_dhcp())
         .file(HOST_FILE, &text, 0o644)
@@ -109,8 +113,27 @@ fn dhcp_keeps_its_lease() -> Result<(), Error> {
         }
         a_record_that_is_lost_is_written_anew(&inside)?;
         a_record_without_a_network_is_no_proof(&inside)?;
+        another_lease_is_told(&inside, &text, address)?;
         a_leased_address_goes_with_its_lease(&inside, address)
     })
+}
+
+/// By the checks before, and by the agent once it is there.
+fn another_lease_is_told(inside: &Inside, text: &str, leased: IpAddr) -> Result<(), Error> {
+    let checked = inside.sh("dayone check 2>&1")?;
+    for rule in ["mac-not-fixed", "route-metric-left-out"] {
+        assert!(checked.contains(rule), "{checked}");
+    }
+    let other = text.replace("  copy-mac-from: eno1\n", "").replace(
+        "type: ovs-interface\n",
+        "type: ovs-interface\n  mac-address: 52:54:00:00:00:77\n",
+    );
+    inside.write(HOST_FILE, &other)?;
+    let it = attempt(inside)?;
+    assert_eq!(it.exit, 0, "{}", it.text());
+    let status = unwrapped(&inside.sh("dayone status")?);
+    assert!(status.contains(&format!("and before the change {leased}/24 on br-ex")), "{status}");
+    Ok(())
 }
 
 fn a_record_that_is_lost_is_written_anew(inside: &Inside) -> Result<(), Error> {

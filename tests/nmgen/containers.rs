@@ -13,16 +13,18 @@ use tests::{documents, program};
 const BESIDE: [&str; 2] = ["bridge-missing", "boot-mac-unknown"];
 
 /// Findings that conclude from something that a policy leaves to the node.
-const OF_WHOLE: [&str; 10] = [
+const OF_WHOLE: [&str; 12] = [
     "address-beside-dhcp",
     "base-undeclared",
     "cluster-static-address",
     "dns-without-interface",
+    "mac-not-fixed",
     "no-default-route",
     "ovs-bridge-without-interface",
     "ovs-interface-without-bridge",
     "port-undeclared",
     "route-interface-undeclared",
+    "route-metric-left-out",
     "route-without-interface",
 ];
 

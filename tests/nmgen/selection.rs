@@ -44,7 +44,7 @@ fn findings_are_those_of_the_use_and_of_the_rules_that_are_not_allowed() {
     let document = "\
 interfaces:
 - {name: br-ex, type: ovs-bridge, state: up, bridge: {port: [{name: eno1}, {name: br-ex}]}}
-- {name: br-ex, type: ovs-interface, state: up, copy-mac-from: eno1, ipv4: {enabled: true, dhcp: true}}
+- {name: br-ex, type: ovs-interface, state: up, copy-mac-from: eno1, ipv4: {enabled: true, dhcp: true, auto-route-metric: 48}}
 - {name: eno1, type: ethernet, state: up}
 ";
     let place = tempfile::tempdir().unwrap();

@@ -44,12 +44,12 @@ fn the_stages_of_a_host_contradict_each_other_where_their_values_stand() {
 fn the_stages_of_a_host_differ_where_their_documents_do() {
     let early = "apiVersion: v1beta1\nkind: AgentConfig\nhosts:\n- hostname: w1\n  role: worker\n  \
         interfaces: [{name: eno1, macAddress: 52:54:00:00:00:01}]\n  networkConfig:\n    interfaces:\n    - {name: eno1, type: ethernet}\n    \
-        - name: bond0\n      type: bond\n      mtu: 9000\n      link-aggregation: {mode: active-backup, port: [eno1]}\n      \
+        - name: bond0\n      type: bond\n      mtu: 9000\n      mac-address: 52:54:00:00:00:01\n      link-aggregation: {mode: active-backup, port: [eno1]}\n      \
         ipv4: {enabled: true, dhcp: true}\n    dns-resolver: {config: {server: [192.0.2.53]}}\n";
     let node = "interfaces:\n- {name: eno1, type: ethernet}\n\
-        - {name: bond0, type: bond, mtu: 9000, link-aggregation: {mode: active-backup, ports: [eno1]}}\n\
+        - {name: bond0, type: bond, mtu: 9000, mac-address: 52:54:00:00:00:01, link-aggregation: {mode: active-backup, ports: [eno1]}}\n\
         - {name: br-ex, type: ovs-bridge, bridge: {port: [{name: bond0}, {name: br-ex}]}}\n\
-        - {name: br-ex, type: ovs-interface, mtu: 9000, ipv4: {enabled: yes, dhcp: true}}\n\
+        - {name: br-ex, type: ovs-interface, mtu: 9000, copy-mac-from: bond0, ipv4: {enabled: yes, dhcp: true, auto-route-metric: 48}}\n\
         dns-resolver: {config: {server: [192.0.2.53]}}\n";
     let with = |from: &str, to: &str| {
         assert!(node.contains(from));

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     bridge::Bridge,
-    ip::{Family, Gateway, OnLink, Route},
+    ip::{Address, Family, Gateway, OnLink, Route},
     mac::Mac,
     ovs_setting::OvsSetting,
     profile::Active,
@@ -40,6 +40,16 @@ impl Lead {
         };
         Family::ALL.into_iter().flat_map(of).collect()
     }
+
+    /// Returns the addresses of global scope on the links with the preferred default routes, each of the route's family.
+    pub(crate) fn addresses(routes: &[Route], addresses: &[Address]) -> Vec<OnLink> {
+        let leads = Self::of(routes);
+        let is_leading = |on: &OnLink| {
+            leads.iter().any(|lead| lead.link == on.link && lead.family == Family::of(on.ip))
+        };
+        let global = addresses.iter().filter(|it| it.is_global()).map(|it| &it.on);
+        global.filter(|on| is_leading(on)).cloned().collect()
+    }
 }
 
 /// The state before a transaction that a roll back must restore.
@@ -64,6 +74,9 @@ pub(crate) struct Before {
     /// Preferred default routes.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) leads: Vec<Lead>,
+    /// Addresses of the links with these, those of the network too: compared at the commit, and asked of no roll back.
+    #[serde(skip)]
+    pub(crate) leading: Vec<OnLink>,
     /// Active profiles.
     pub(crate) active: Vec<Active>,
     /// UUIDs of those whose activation had succeeded.
@@ -169,6 +182,22 @@ mod tests {
         // Without its route, its gateway is what lacks.
         assert_eq!(lost(&[route("eno2", 101)]), ["eno1"]);
         assert_eq!(lost(&[]), [""; 0]);
+    }
+
+    #[test]
+    fn addresses_of_other_links_and_families_do_not_lead() {
+        let address = |link: &str, ip: std::net::IpAddr| Address {
+            on: OnLink { link: link.to_owned(), ip, prefix: 24 },
+            tentative: false,
+            duplicate: false,
+            dynamic: true,
+            scope: crate::model::Scope::Global,
+        };
+        let v4 = std::net::Ipv4Addr::new(192, 0, 2, 10).into();
+        let v6 = std::net::Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 1).into();
+        let all = [address("eno1", v4), address("eno1", v6), address("eno2", v4)];
+        let leading = Lead::addresses(&[route("eno2", 101), route("eno1", 100)], &all);
+        assert_eq!(leading, [all[0].on.clone()]);
     }
 
     #[test]

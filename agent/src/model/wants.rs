@@ -135,6 +135,32 @@ impl Wants {
             && (dynamic.takes_gateway.is_empty() || leads_elsewhere)
     }
 
+    /// Returns a sentence for each family in which the network has given the node other addresses than it had: servers and
+    /// certificates know the former ones.
+    pub(crate) fn moved(&self, before: &Before, now: &[OnLink]) -> Vec<String> {
+        let of = |all: &[OnLink], family: Family| -> Vec<OnLink> {
+            all.iter().filter(|it| Family::of(it.ip) == family).cloned().collect()
+        };
+        let moved = |family: Family| {
+            let (had, has) = (of(&before.leading, family), of(now, family));
+            let (was, after) = (had.first()?, has.first()?);
+            let is_kept = has.iter().any(|it| had.iter().any(|had| had.ip == it.ip));
+            let asks = |it: &Dynamic| {
+                it.link == after.link && if family == Family::Ipv4 { it.v4 } else { it.v6 }
+            };
+            let is_stated = self.addresses.iter().any(|it| has.contains(it));
+            let is_given = self.dynamic.iter().any(asks) && !is_stated;
+            (is_given && !is_kept).then(|| {
+                format!(
+                    "the network has given the node another {family} address: {after}, and before the change {was}; a DHCP server \
+                     knows a node by its MAC address, which `mac-address` or `copy-mac-from` of {} keeps",
+                    after.link
+                )
+            })
+        };
+        Family::ALL.into_iter().filter_map(moved).collect()
+    }
+
     /// The cards, bonds and VLANs that carry an interface's packets, whatever else is in the bridges between.
     pub(crate) fn carriers<'a>(&'a self, link: &'a str) -> impl Iterator<Item = &'a str> {
         let is_of_ovs =
@@ -215,6 +241,39 @@ mod tests {
             // A router that comes later is recorded all the same.
             assert_eq!(wants.leads().is_empty(), is_optional);
             assert_eq!(wants.may_lead(), [(Family::Ipv6, LinkRef::Name("br-ex".to_owned()))]);
+        }
+    }
+
+    #[test]
+    fn another_address_of_the_network_is_told_and_one_of_the_document_is_not() {
+        let on = |link: &str, last: u8| OnLink {
+            link: link.to_owned(),
+            ip: [192, 0, 2, last].into(),
+            prefix: 24,
+        };
+        let dynamic = |link: &str| Wants {
+            dynamic: vec![Dynamic { link: link.to_owned(), v4: true, ..Dynamic::default() }],
+            ..Wants::default()
+        };
+        let fixed = Wants { addresses: vec![on("br-ex", 11)], ..Wants::default() };
+        let before = |last: &[u8]| Before {
+            leading: last.iter().map(|last| on("eno1", *last)).collect(),
+            ..Before::default()
+        };
+        for (before, now, wants, is_told) in [
+            (before(&[10]), vec![on("br-ex", 11)], dynamic("br-ex"), true),
+            (before(&[10]), vec![on("br-ex", 10)], dynamic("br-ex"), false),
+            (before(&[9, 10]), vec![on("br-ex", 10)], dynamic("br-ex"), false),
+            // On purpose.
+            (before(&[10]), vec![on("br-ex", 11)], fixed, false),
+            // Another card leads: the probes judge that.
+            (before(&[10]), vec![on("eno2", 11)], dynamic("br-ex"), false),
+            (before(&[]), vec![on("br-ex", 11)], dynamic("br-ex"), false),
+            (before(&[10]), Vec::new(), dynamic("br-ex"), false),
+        ] {
+            let told = wants.moved(&before, &now);
+            assert_eq!(told.len(), usize::from(is_told), "{told:?} {now:?}");
+            assert!(told.iter().all(|it| it.contains("192.0.2.11/24 on br-ex")), "{told:?}");
         }
     }
 

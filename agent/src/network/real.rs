@@ -22,8 +22,8 @@ use crate::{
     document::identity,
     durable::pins::Pins,
     model::{
-        Active, Before, Checkpoint, Gateway, Lead, Link, LinkRef, ProbeResult, Profile, Route,
-        Uplinks, Wants, WayBack,
+        Active, Address, Before, Checkpoint, Gateway, Lead, Link, LinkRef, OnLink, ProbeResult,
+        Profile, Route, Uplinks, Wants, WayBack,
     },
     paths::Paths,
     probe::{self, Probe},
@@ -233,9 +233,10 @@ impl Network for RealNetwork<'_> {
         *self.foreign.borrow_mut() = foreign::of_document(&of_others, wants);
         *self.foreign_routes.borrow_mut() =
             self.clients.netlink.routes_of_others(&links, &wants.links).await?;
-        let addresses = addresses.into_iter().map(|kept| kept.address);
+        let addresses: Vec<Address> = addresses.into_iter().map(|kept| kept.address).collect();
+        let leading = Lead::addresses(&routes, &addresses);
         let (dynamic, fixed): (Vec<_>, Vec<_>) =
-            addresses.filter(|a| a.is_global()).partition(|a| a.dynamic);
+            addresses.into_iter().filter(|a| a.is_global()).partition(|a| a.dynamic);
         let leased = |is_ipv4: bool| -> Vec<String> {
             let leases = dynamic.iter().filter(|a| a.on.ip.is_ipv4() == is_ipv4);
             let mut links: Vec<String> = leases.map(|a| a.on.link.clone()).collect();
@@ -258,6 +259,7 @@ impl Network for RealNetwork<'_> {
             routers: routes.iter().filter(|r| r.is_advertised).map(gateway).collect(),
             gateways: routes.iter().map(gateway).collect(),
             leads: Lead::of(&routes),
+            leading,
             active,
             activated,
             mtus,
@@ -379,6 +381,13 @@ impl Network for RealNetwork<'_> {
 
     async fn uplinks(&self, wants: &Wants) -> Result<Uplinks, NetworkError> {
         Uplinks::seen(&self.clients.netlink, wants, self.clients.bus.active().await?).await
+    }
+
+    async fn leading(&self) -> Result<Vec<OnLink>, NetworkError> {
+        let netlink = &self.clients.netlink;
+        let links = netlink.links().await?;
+        let routes = netlink.default_routes_of(&links).await?;
+        Ok(Lead::addresses(&routes, &netlink.addresses_of(&links).await?))
     }
 
     async fn commit(&self, before: &Before) -> Result<(), NetworkError> {

@@ -2,7 +2,7 @@
 //! when it becomes a port itself: resolved again later, the key may give another address. So it is
 //! resolved once, from the state before the change, as nmstate does when it applies.
 
-use nmstate::{InterfaceType, NetworkState};
+use nmstate::{Interface, InterfaceType, NetworkState};
 
 use crate::model::Mac;
 
@@ -15,6 +15,22 @@ const KINDS: [InterfaceType; 3] =
 pub(crate) struct Macs {
     pub(crate) permanent: Option<Mac>,
     pub(crate) present: Option<Mac>,
+}
+
+/// The name of the interface whose address is copied. The key of an ovs-bridge, which nmstate drops, is meant for the ovs-interface
+/// of its name, as in nmgen's profiles.
+fn source<'a>(state: &'a NetworkState, iface: &'a Interface) -> Option<&'a String> {
+    if !KINDS.contains(&iface.iface_type()) {
+        return None;
+    }
+    let base = iface.base_iface();
+    let of_bridge = || {
+        let is_meant =
+            iface.iface_type() == InterfaceType::OvsInterface && base.mac_address.is_none();
+        let bridge = state.interfaces.get_iface(iface.name(), InterfaceType::OvsBridge);
+        bridge.filter(|bridge| is_meant && bridge.is_up())?.base_iface().copy_mac_from.as_ref()
+    };
+    base.copy_mac_from.as_ref().or_else(of_bridge)
 }
 
 /// Replaces each `copy-mac-from` whose link `macs_of` knows by an address, in nmstate's order: the
@@ -31,19 +47,15 @@ pub(super) fn resolve(state: &mut NetworkState, macs_of: impl Fn(&str) -> Option
         .interfaces
         .iter()
         .map(|iface| {
-            let link = iface.base_iface().copy_mac_from.as_ref()?;
-            let known = KINDS.contains(&iface.iface_type()).then(|| macs_of(link)).flatten()?;
+            let link = source(state, iface)?;
+            let known = macs_of(link)?;
             let permanent = known.permanent.map(String::from);
-            permanent.or_else(|| declared(state, link)).or(known.present.map(String::from))
+            let mac =
+                permanent.or_else(|| declared(state, link)).or(known.present.map(String::from));
+            mac.map(|mac| mac.to_uppercase())
         })
         .collect();
-    for (iface, mac) in state.interfaces.iter_mut().zip(resolved) {
-        let base = iface.base_iface_mut();
-        if mac.is_some() {
-            base.mac_address = mac.map(|mac| mac.to_uppercase());
-            base.copy_mac_from = None;
-        }
-    }
+    give(state, resolved);
 }
 
 /// Pairs of an interface and the one whose address it copies, where the state itself makes the latter and names no address for
@@ -53,20 +65,27 @@ pub(super) fn from_made(state: &NetworkState) -> Vec<(String, String)> {
         let mut declared = state.interfaces.iter().filter(|it| it.name() == link && it.is_up());
         declared.any(|it| it.is_virtual() && it.base_iface().mac_address.is_none())
     };
-    let copies =
-        state.interfaces.iter().filter(|it| it.is_up() && KINDS.contains(&it.iface_type()));
-    let pairs = copies.filter_map(|it| Some((it, it.base_iface().copy_mac_from.clone()?)));
+    let copies = state.interfaces.iter().filter(|it| it.is_up());
+    let pairs = copies.filter_map(|it| Some((it, source(state, it)?.clone())));
     let made = pairs.filter(|(_, link)| is_made(link));
     made.map(|(it, link)| (it.name().to_owned(), link)).collect()
 }
 
 /// Replaces each `copy-mac-from` by the address in `resolved`, an earlier resolved state.
 pub(super) fn as_in(state: &mut NetworkState, resolved: &NetworkState) {
-    for iface in state.interfaces.iter_mut() {
+    let then = |iface: &Interface| {
+        source(state, iface)?;
         let before = resolved.interfaces.get_iface(iface.name(), iface.iface_type());
-        let mac = before.and_then(|before| before.base_iface().mac_address.clone());
+        before?.base_iface().mac_address.clone()
+    };
+    let macs: Vec<Option<String>> = state.interfaces.iter().map(then).collect();
+    give(state, macs);
+}
+
+fn give(state: &mut NetworkState, macs: Vec<Option<String>>) {
+    for (iface, mac) in state.interfaces.iter_mut().zip(macs) {
         let base = iface.base_iface_mut();
-        if base.copy_mac_from.is_some() && mac.is_some() {
+        if mac.is_some() {
             base.mac_address = mac;
             base.copy_mac_from = None;
         }

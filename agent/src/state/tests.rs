@@ -141,6 +141,34 @@ fn a_copied_address_is_resolved_before_the_bond_gets_another_one() -> Result {
     Ok(())
 }
 
+#[test]
+fn the_key_of_an_ovs_bridge_is_the_one_of_its_interface() -> Result {
+    let on_bridge = ON_BOND
+        .replace(
+            "name: br-ex, type: ovs-bridge, state: up",
+            "name: br-ex, type: ovs-bridge, state: up, copy-mac-from: bond0",
+        )
+        .replace("ovs-interface, state: up, copy-mac-from: bond0", "ovs-interface, state: up");
+    let resolve = |text: &str| -> Result<State> {
+        Ok(state(text)?.with_links(|_| None, |_| Some(macs(None))))
+    };
+    let desired = resolve(&on_bridge)?;
+    assert_eq!(desired.to_yaml()?.matches("52:54:00:00:00:0A").count(), 1);
+    let later = state(&on_bridge)?.with_links_of(&state(&desired.to_yaml()?)?);
+    assert_eq!(later.to_yaml()?, desired.to_yaml()?);
+    // An earlier version has put it in force without the address.
+    let earlier = state(&on_bridge)?.with_links_of(&state(&state(&on_bridge)?.to_yaml()?)?);
+    assert_eq!(earlier.to_yaml()?.matches("52:54").count(), 0);
+    // An address of its own goes first.
+    let own = on_bridge.replace(
+        "ovs-interface, state: up",
+        "ovs-interface, state: up, mac-address: '52:54:00:00:00:05'",
+    );
+    let text = resolve(&own)?.to_yaml()?;
+    assert!(text.contains("52:54:00:00:00:05") && !text.contains("52:54:00:00:00:0A"), "{text}");
+    Ok(())
+}
+
 /// nmstate's order: the permanent address, the document's, the present one.
 #[test]
 fn a_copied_address_is_the_documents_before_the_present_one() -> Result {

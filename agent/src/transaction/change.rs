@@ -1,5 +1,7 @@
 //! The change, from the checkpoint to NetworkManager's commit.
 
+use nmgen::chain;
+
 use super::{
     Change, DocumentChange, Probed, Transaction,
     bounds::GRACE,
@@ -47,6 +49,15 @@ impl<N: Network> Transaction<'_, N> {
         .await?;
         if let Change::Trial(_, trial) = change {
             self.confirmed(trial).await?;
+        }
+        match self.network.leading().await {
+            Ok(leading) => {
+                for warning in wants.moved(before, &leading) {
+                    tracing::warn!("{warning}");
+                    probed.warnings.push(warning);
+                }
+            }
+            Err(error) => tracing::warn!("the node's address is not known: {}", chain(&error)),
         }
         // The bridge's families were awaited when it was planned.
         let none = Wants { dynamic: Vec::new(), ..wants.clone() };

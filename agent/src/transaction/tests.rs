@@ -14,7 +14,8 @@ use crate::{
     durable::journal,
     durable::record::Record,
     model::{
-        Before, Checkpoint, Family, Gateway, ProbeResult, ProfileRef, Uplinks, Wants, WayBack,
+        Before, Checkpoint, Family, Gateway, OnLink, ProbeResult, ProfileRef, Uplinks, Wants,
+        WayBack,
     },
     network::takeover::Leftovers,
     network::{Network, NetworkError, Undone},
@@ -235,6 +236,9 @@ impl Network for Fake {
     async fn uplinks(&self, _: &Wants) -> Result<Uplinks, NetworkError> {
         self.step(Step::Uplinks).await?;
         Ok(self.uplinks.clone())
+    }
+    async fn leading(&self) -> Result<Vec<OnLink>, NetworkError> {
+        Ok(Vec::new())
     }
     async fn commit(&self, _: &Before) -> Result<(), NetworkError> {
         self.step(Step::Commit).await

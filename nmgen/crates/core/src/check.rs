@@ -62,10 +62,12 @@ const FROM_ABSENCE: &[Rule] = &[
     bond::BOND_WITHOUT_MODE,
     bond::BOND_WITHOUT_PORTS,
     dns_resolver::DNS_WITHOUT_INTERFACE,
+    mac_address::MAC_NOT_FIXED,
     ovs::OVS_BRIDGE_WITHOUT_INTERFACE,
     ovs::OVS_INTERFACE_WITHOUT_BRIDGE,
     route::ROUTE_WITHOUT_INTERFACE,
     route::ROUTE_INTERFACE_UNDECLARED,
+    route::ROUTE_METRIC_LEFT_OUT,
 ];
 
 /// Rules that conclude from something that a part of a node's network lacks: a policy is applied to a node that has the rest.
@@ -73,9 +75,11 @@ const OF_WHOLE: &[Rule] = &[
     controller::BASE_UNDECLARED,
     controller::PORT_UNDECLARED,
     dns_resolver::DNS_WITHOUT_INTERFACE,
+    mac_address::MAC_NOT_FIXED,
     ovs::OVS_BRIDGE_WITHOUT_INTERFACE,
     ovs::OVS_INTERFACE_WITHOUT_BRIDGE,
     route::ROUTE_INTERFACE_UNDECLARED,
+    route::ROUTE_METRIC_LEFT_OUT,
     route::ROUTE_WITHOUT_INTERFACE,
 ];
 

@@ -6,6 +6,7 @@ use nmgen_document::diagnostic::rules;
 use nmgen_document::mac::Mac;
 use nmgen_document::{Node, Path};
 
+use super::address::Family;
 use super::subject::{Interface, Report, Subject};
 use crate::source::{MAC_SYNTAX, SIX_BYTES};
 
@@ -13,6 +14,7 @@ rules! {
     error MAC_NOT_UNICAST = "mac-not-unicast";
     warning MAC_EMPTY = "mac-empty";
     warning MAC_TWICE = "mac-twice";
+    pub(super) warning MAC_NOT_FIXED = "mac-not-fixed";
 }
 
 const TWENTY_BYTES: &str = "write 20 bytes in hexadecimal, with ':' between them";
@@ -24,6 +26,7 @@ pub(super) fn check(subject: &Subject<'_>, report: &mut Report<'_>) {
     let mut first: HashMap<Mac, &Interface<'_>> = HashMap::new();
     for interface in subject.interfaces.iter().filter(|interface| !interface.is_absent()) {
         virtual_functions(interface, report);
+        not_fixed(subject, interface, report);
         let Some(node) = interface.node.get("mac-address") else { continue };
         let path = || interface.path.key("mac-address");
         // On a node nmstate compares it with the card's; and a card that is found by its address has to have one.
@@ -67,6 +70,39 @@ pub(super) fn check(subject: &Subject<'_>, report: &mut Report<'_>) {
                 "give each network card its own address",
             ),
         }
+    }
+}
+
+/// An interface of a bridge that asks the network for its address, and has a MAC address that is no card's: a server knows the node
+/// by it.
+fn not_fixed(subject: &Subject<'_>, interface: &Interface<'_>, report: &mut Report<'_>) {
+    const COPY: &str = "copy-mac-from";
+    let node = interface.node;
+    let is_fixed = ["mac-address", COPY].iter().any(|key| node.get(key).is_some());
+    let is_bridge = matches!(interface.kind, "ovs-interface" | "linux-bridge");
+    let mut families = Family::BOTH.into_iter().filter(|family| family.is_automatic(node));
+    let Some(family) = families.next().filter(|_| is_bridge && !is_fixed && interface.is_up())
+    else {
+        return;
+    };
+    let name = interface.name;
+    let mut interfaces = subject.interfaces.iter();
+    let of_bridge = |it: &&Interface<'_>| {
+        it.kind == "ovs-bridge" && it.name == name && it.node.get(COPY).is_some()
+    };
+    match interfaces.find(of_bridge) {
+        Some(bridge) => report.add_at_key(
+            MAC_NOT_FIXED,
+            &bridge.path.key(COPY),
+            "nmstate drops this key on an ovs-bridge; only nmgen and dayone do not",
+            "move it to the ovs-interface",
+        ),
+        None => report.add_at_key(
+            MAC_NOT_FIXED,
+            &interface.path_to(&[family.key()]),
+            format!("{name} asks for addresses with a MAC address that is no card's"),
+            "add `copy-mac-from:` with the card below it",
+        ),
     }
 }
 

@@ -18,6 +18,7 @@ rules! {
     error GATEWAY_IS_OWN_ADDRESS = "gateway-is-own-address";
     warning GATEWAY_NOT_A_HOST = "gateway-not-a-host";
     warning DEFAULT_ROUTE_TWICE = "default-route-twice";
+    pub(super) warning ROUTE_METRIC_LEFT_OUT = "route-metric-left-out";
 }
 
 /// A route with `state` other than absent.
@@ -77,6 +78,36 @@ pub(super) fn check(subject: &Subject<'_>, report: &mut Report<'_>) {
         check_gateway(route, gateway, interface, addresses, on_link, report);
     }
     defaults(&routes, report);
+    for interface in subject.interfaces.iter().filter(|it| it.kind == "ovs-interface" && it.is_up())
+    {
+        metric_left_out(interface, report);
+    }
+}
+
+/// A default route from the network on an OVS interface: NetworkManager gives it the metric 800. A card that no document names may
+/// have one by a profile that NetworkManager makes for it.
+fn metric_left_out(interface: &Interface<'_>, report: &mut Report<'_>) {
+    let leads = |family: &Family| {
+        let Some(section) = interface.node.get(family.key()) else { return false };
+        let is_off = |key| section.get(key).and_then(Node::boolean) == Some(false);
+        let table = section.get("auto-route-table-id").and_then(Node::number);
+        family.is_automatic(interface.node)
+            && section.get("auto-route-metric").is_none()
+            && !is_off("auto-gateway")
+            && !is_off("auto-routes")
+            && table.is_none_or(|table| matches!(table, 0 | 254))
+    };
+    if let Some(family) = Family::BOTH.into_iter().find(leads) {
+        report.add_at_key(
+            ROUTE_METRIC_LEFT_OUT,
+            &interface.path_to(&[family.key()]),
+            format!(
+                "the default route of {} gets the metric 800, that of a card 100",
+                interface.name
+            ),
+            "add `auto-route-metric: 48`",
+        );
+    }
 }
 
 fn route<'s>(
