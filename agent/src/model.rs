@@ -10,6 +10,7 @@ mod link;
 mod mac;
 pub(crate) mod memory;
 mod name_server;
+mod oversized;
 mod ovs_setting;
 mod probe;
 mod profile;
@@ -24,6 +25,7 @@ pub(crate) use self::{
     link::{Lacp, Layer, Link, LinkRef},
     mac::Mac,
     name_server::NameServer,
+    oversized::Oversized,
     ovs_setting::{OvsKey, OvsMap, OvsSetting},
     probe::ProbeResult,
     profile::{Active, Profile, ProfileRef},

@@ -177,8 +177,8 @@ pub(crate) trait Network {
     async fn activate_above(&self, before: &Before, wants: &Wants);
     /// The families that have a default route through the document's interfaces.
     async fn uplinks(&self, wants: &Wants) -> Result<Uplinks, NetworkError>;
-    /// The addresses of the links with the preferred default routes.
-    async fn leading(&self) -> Result<Vec<OnLink>, NetworkError>;
+    /// What is doubtful about the changed network although it is proved: another address than before, an MTU that is too large.
+    async fn doubts(&self, before: &Before, wants: &Wants) -> Result<Vec<String>, NetworkError>;
     /// Makes the change permanent: destroys every checkpoint that is not in `before`.
     async fn commit(&self, before: &Before) -> Result<(), NetworkError>;
     /// Rolls back every checkpoint that is not in `before`.

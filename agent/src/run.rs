@@ -9,6 +9,7 @@ pub(crate) mod decision;
 mod document;
 mod fall_back;
 mod global_dns;
+mod hostname;
 pub(crate) mod in_force;
 pub(crate) mod last_good;
 mod late;

@@ -5,9 +5,9 @@ use std::net::Ipv4Addr;
 use tests::{
     dayone::{
         ADDRESS, APPLIED, CLUSTER, DAY_ONE, Document, HOST_FILE, MAC, SOON, agent, attempt,
-        outcome, picture, settle, unwrapped, worker,
+        day_one_dhcp, outcome, picture, settle, unwrapped, worker,
     },
-    lab::{Error, Lab, Nic, Node, Peer},
+    lab::{Error, Fault, Lab, Nic, Node, Peer},
 };
 
 const OTHER: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 20);
@@ -129,27 +129,36 @@ fn no_document_is_a_success_that_touches_nothing() -> Result<(), Error> {
     })
 }
 
+/// The name comes by DHCP, and the document that it chooses ends the lease.
 #[tests::case]
-fn localhost_waits_for_its_name() -> Result<(), Error> {
+fn localhost_waits_for_its_name_and_keeps_it() -> Result<(), Error> {
     let lab = Lab::open()?;
     let node = agent(Node::new("localhost").nic(Nic::new("eno1", MAC)))
-        .keyfile("eno1", DAY_ONE)
+        .keyfile("eno1", &day_one_dhcp())
         .file(HOST_FILE, &other().text(), 0o644)
         .file(CLUSTER, &Document::new().text(), 0o644);
-    lab.run(node, &Peer::new(), |case| {
+    lab.run(node, &Peer::new().dhcp().host_name(MAC, "worker-0"), |case| {
+        case.peer_mut().fault(Fault::DropDhcp, true)?;
         case.power_on()?;
         let inside = case.inside()?;
         let said =
             "systemctl show --property=StatusText dayone.service | grep 'waiting for a hostname'";
         inside.wait_sh(said, 3 * SOON)?;
         assert_eq!(inside.unit("kubelet.service")?.active_state, "inactive");
-        inside.sh("hostnamectl set-hostname worker-0.lab.test")?;
+        case.peer_mut().fault(Fault::DropDhcp, false)?;
+        let inside = case.inside()?;
         let outcome = outcome(&inside, None)?;
         assert_eq!(outcome.exit, 0, "{}", outcome.text());
         let why = "host file for short hostname worker-0; waited ";
         assert!(outcome.text().contains(why), "{}", outcome.text());
         assert!(case.peer().pings(OTHER, SOON)?);
         inside.wait_unit("kubelet.service", "active", SOON)?;
+        // NetworkManager takes the name away at some moment after the lease.
+        inside.wait_journal(&["SYSLOG_IDENTIFIER=dayone"], 2 * SOON, |it| {
+            it.message().contains("the host name worker-0, by which the document was chosen, went")
+        })?;
+        assert_eq!(inside.sh("hostname")?, "worker-0");
+        assert_eq!(inside.sh("cat /etc/hostname 2>/dev/null || :")?, "");
         Ok(())
     })
 }

@@ -31,13 +31,16 @@ use crate::{
     durable::{FileError, record::Record},
     error::Error,
     lock,
-    model::facts::Outage,
+    model::{Oversized, Wants, facts::Outage},
     network::{
         causes::{self, Cause},
         sight::Sight,
     },
     paths::Paths,
-    run::mtu_migration::{Migration, Standing},
+    run::{
+        last_good::last_good_if_readable,
+        mtu_migration::{Migration, Standing},
+    },
     settings::{OnFailure, Settings, Usable},
     state::Parsed,
     status::{Open, Outcome, StatusFile, Success, log},
@@ -130,11 +133,14 @@ async fn find(paths: &Paths, settings: &Settings, depth: Depth) -> Result<NodeSt
     let record = Record::load(paths);
     let in_force = record.document_in_force(paths);
     // A document that cannot be read takes no account of the node away.
-    let (chosen, unread) =
+    let (mut chosen, unread) =
         match document::choose(paths, in_force.as_ref(), Duration::ZERO, || {}).await {
             Ok(chosen) => (chosen, None),
             Err(error) => (Chosen::none(paths, "this node's document is not known"), Some(error)),
         };
+    if depth != Depth::Files {
+        chosen.warnings.extend(oversized(paths, &record).await);
+    }
     let mut report = StatusReport::new(paths, boot, (&chosen, unread), &record)?;
     report.stays_held =
         report.held && report.boot.last_good_in_force && settings.on_failure == OnFailure::Hold;
@@ -228,6 +234,26 @@ async fn of_the_cluster(paths: &Paths, record: &Record) -> Result<Option<Standin
         Err(error) => {
             tracing::warn!("the MTU of the document's links is not known: {}", chain(&error));
             Ok(None)
+        }
+    }
+}
+
+/// Interfaces of the document in force, or of the automatic bridge, that are larger than what carries them.
+async fn oversized(paths: &Paths, record: &Record) -> Vec<String> {
+    let of_bridge = || -> Option<Wants> {
+        let plan = committed_bridge(paths).ok().flatten()?;
+        Some(Parsed::new(&plan.document).ok()?.first_wants())
+    };
+    let in_force = record.document_in_force(paths).and_then(|_| last_good_if_readable(record));
+    let wants = in_force.map(|state| state.wants()).or_else(of_bridge);
+    let (Some(wants), true) = (wants, paths.has_network() || paths.collected().is_some()) else {
+        return Vec::new();
+    };
+    match Sight::links(paths).await {
+        Ok(links) => Oversized::of(&wants, &links).iter().map(ToString::to_string).collect(),
+        Err(error) => {
+            tracing::debug!("{}", chain(&error));
+            Vec::new()
         }
     }
 }

@@ -22,7 +22,7 @@ use crate::{
     document::identity,
     durable::pins::Pins,
     model::{
-        Active, Address, Before, Checkpoint, Gateway, Lead, Link, LinkRef, OnLink, ProbeResult,
+        Active, Address, Before, Checkpoint, Gateway, Lead, Link, LinkRef, Oversized, ProbeResult,
         Profile, Route, Uplinks, Wants, WayBack,
     },
     paths::Paths,
@@ -383,11 +383,14 @@ impl Network for RealNetwork<'_> {
         Uplinks::seen(&self.clients.netlink, wants, self.clients.bus.active().await?).await
     }
 
-    async fn leading(&self) -> Result<Vec<OnLink>, NetworkError> {
+    async fn doubts(&self, before: &Before, wants: &Wants) -> Result<Vec<String>, NetworkError> {
         let netlink = &self.clients.netlink;
         let links = netlink.links().await?;
         let routes = netlink.default_routes_of(&links).await?;
-        Ok(Lead::addresses(&routes, &netlink.addresses_of(&links).await?))
+        let leading = Lead::addresses(&routes, &netlink.addresses_of(&links).await?);
+        let mut doubts = wants.moved(before, &leading);
+        doubts.extend(Oversized::of(wants, &links).iter().map(ToString::to_string));
+        Ok(doubts)
     }
 
     async fn commit(&self, before: &Before) -> Result<(), NetworkError> {

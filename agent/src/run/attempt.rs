@@ -9,7 +9,7 @@ use super::{
         Decision::{self, Hold, Release},
         Fallback, HoldReason, ReleaseReason, decide,
     },
-    document, fault_of, marks, no_bridge, peers, refused,
+    document, fault_of, hostname, marks, no_bridge, peers, refused,
 };
 use crate::{
     error::Error,
@@ -86,6 +86,9 @@ async fn attempt_of(
     let decision = decide(&BootFacts { kind, caller, end: &end, on_failure, is_stopped });
     match end {
         AttemptEnd::Succeeded(success) => {
+            if kind == AttemptKind::Document {
+                hostname::put_back(run.paths);
+            }
             publish(run, decision).await;
             run.succeeded(success);
             if kind == AttemptKind::Document {

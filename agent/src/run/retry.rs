@@ -3,14 +3,14 @@
 
 use std::{future::Future, time::Duration};
 
-use futures_util::future::{Either, select};
+use futures_util::future::{Either, join, select};
 use nmgen::chain;
 
 use super::{
     AttemptKind, Caller, Extent, answers,
     attempt::attempt,
     decision::{Decision, ReleaseReason, fault_of},
-    late, pauses,
+    hostname, late, pauses,
     signals::Signals,
 };
 use crate::{
@@ -139,7 +139,8 @@ pub(crate) async fn repeat(
         let connected = connected_now().await;
         let error = match attempt(paths, &signals.stop, kind, extent, Caller::Service).await {
             Ok(Decision::Release(ReleaseReason::InForce | ReleaseReason::Removed)) => {
-                late::record_families(paths, &signals.stop).await;
+                let families = late::record_families(paths, &signals.stop);
+                join(families, hostname::keep(paths, &signals.stop)).await;
                 return Ok(());
             }
             Ok(_) => return Ok(()),

@@ -50,14 +50,14 @@ impl<N: Network> Transaction<'_, N> {
         if let Change::Trial(_, trial) = change {
             self.confirmed(trial).await?;
         }
-        match self.network.leading().await {
-            Ok(leading) => {
-                for warning in wants.moved(before, &leading) {
-                    tracing::warn!("{warning}");
-                    probed.warnings.push(warning);
+        match self.network.doubts(before, wants).await {
+            Ok(doubts) => {
+                for doubt in doubts {
+                    tracing::warn!("{doubt}");
+                    probed.warnings.push(doubt);
                 }
             }
-            Err(error) => tracing::warn!("the node's address is not known: {}", chain(&error)),
+            Err(error) => tracing::warn!("the changed network is not looked at: {}", chain(&error)),
         }
         // The bridge's families were awaited when it was planned.
         let none = Wants { dynamic: Vec::new(), ..wants.clone() };

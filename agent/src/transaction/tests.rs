@@ -14,8 +14,7 @@ use crate::{
     durable::journal,
     durable::record::Record,
     model::{
-        Before, Checkpoint, Family, Gateway, OnLink, ProbeResult, ProfileRef, Uplinks, Wants,
-        WayBack,
+        Before, Checkpoint, Family, Gateway, ProbeResult, ProfileRef, Uplinks, Wants, WayBack,
     },
     network::takeover::Leftovers,
     network::{Network, NetworkError, Undone},
@@ -237,7 +236,7 @@ impl Network for Fake {
         self.step(Step::Uplinks).await?;
         Ok(self.uplinks.clone())
     }
-    async fn leading(&self) -> Result<Vec<OnLink>, NetworkError> {
+    async fn doubts(&self, _: &Before, _: &Wants) -> Result<Vec<String>, NetworkError> {
         Ok(Vec::new())
     }
     async fn commit(&self, _: &Before) -> Result<(), NetworkError> {

@@ -7,7 +7,7 @@ use tests::{
     dayone::{
         ADDRESS6, APPLIED, ATTEMPT, BRIDGE_PROFILES, DAY_ONE, MAC, SOON, USERSPACE, agent,
         automatic, br_ex_works, bridge_outcome, day_one_dhcp, exports, finished, keeps_patch_port,
-        patch_port, replays, unhealthy, volatile_profiles, with_bridge,
+        patch_port, replays, unhealthy, unwrapped, volatile_profiles, with_bridge,
     },
     lab::{Case, Error, Field, Inside, Lab, Nic, Node, Peer, Release, Topology},
 };
@@ -197,11 +197,18 @@ fn mtu_migration_finds_its_profiles() -> Result<(), Error> {
         inside.sh("ip link show eno1 | grep 'mtu 1400'")?;
         // The cluster's change is no drift, and one by somebody else is.
         inside.sh("dayone status && dayone health && dayone diff --exit-code")?;
-        inside.sh("ovs-vsctl set interface eno1 mtu_request=1450")?;
-        inside.wait_sh("ip link show eno1 | grep 'mtu 1450'", SOON)?;
+        inside.sh("ovs-vsctl set interface br-ex mtu_request=1450")?;
+        inside.wait_sh("ip link show br-ex | grep 'mtu 1450'", SOON)?;
         let status = inside.run(&["dayone", "status"])?;
         assert_eq!(status.status.code(), Some(3), "{status}");
-        assert!(status.to_string().contains("eno1 (ethernet): mtu"), "{status}");
+        assert!(status.to_string().contains("br-ex (ovs-interface): mtu"), "{status}");
+        // Large packets are lost on the node itself.
+        let own = "br-ex has an MTU of 1450, and eno1 below it has 1400";
+        assert!(unwrapped(&status.stdout).contains(own), "{status}");
+        let probe = inside.run(&["dayone", "probe"])?;
+        assert_ne!(probe.status.code(), Some(0), "{probe}");
+        assert!(unwrapped(&probe.stdout).contains(own), "{probe}");
+        assert!(!probe.stdout.contains("switch"), "{probe}");
         Ok(())
     })
 }

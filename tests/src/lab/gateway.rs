@@ -262,6 +262,9 @@ fn start_dnsmasq(netns: &Netns, peer: &Peer, leases: &Path, log: &Path) -> Resul
         arguments.extend(["--no-ping".into(), "--dhcp-authoritative".into()]);
         arguments.push(format!("--dhcp-range={first},{last},{}", peer.lease));
     }
+    if let Some((mac, name)) = &peer.host_name {
+        arguments.push(format!("--dhcp-host={mac},{name}"));
+    }
     if peer.router_advertisements {
         arguments.push("--enable-ra".into());
         arguments.push(format!("--dhcp-range={},ra-only,64", "2001:db8::"));

@@ -16,6 +16,8 @@ pub struct Peer {
     pub(crate) addresses: Vec<(String, IpAddr, u8)>,
     pub(crate) dhcp: Option<(Ipv4Addr, Ipv4Addr)>,
     pub(crate) lease: &'static str,
+    /// A card's MAC address, and the host name that comes with its lease.
+    pub(crate) host_name: Option<(String, &'static str)>,
     pub(crate) router_advertisements: bool,
     pub(crate) api: Vec<IpAddr>,
     pub(crate) api_port: u16,
@@ -44,6 +46,7 @@ impl Peer {
             ],
             dhcp: None,
             lease: "1h",
+            host_name: None,
             router_advertisements: false,
             api: vec![Self::API.into(), Self::API6.into()],
             api_port: 6443,
@@ -55,6 +58,13 @@ impl Peer {
     #[must_use]
     pub fn dhcp(mut self) -> Self {
         self.dhcp = Some((Ipv4Addr::new(192, 0, 2, 100), Ipv4Addr::new(192, 0, 2, 199)));
+        self
+    }
+
+    /// Gives a card its host name with the lease (option 12).
+    #[must_use]
+    pub fn host_name(mut self, mac: &str, name: &'static str) -> Self {
+        self.host_name = Some((mac.to_owned(), name));
         self
     }
 

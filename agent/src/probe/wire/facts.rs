@@ -3,8 +3,11 @@
 use std::net::IpAddr;
 
 use crate::{
-    client::netlink::{Netlink, NetlinkError},
-    model::{Address, Bond, Link, Neighbouring, Route, Vlan},
+    client::{
+        netlink::{Netlink, NetlinkError},
+        ovsdb::Ovsdb,
+    },
+    model::{Address, Bond, Link, Neighbouring, Oversized, Route, Vlan},
     paths::Paths,
 };
 
@@ -17,6 +20,8 @@ pub(super) struct WireFacts {
     pub(super) neighbours: Vec<Neighbouring>,
     pub(super) bonds: Vec<Bond>,
     pub(super) vlans: Vec<Vlan>,
+    /// Interfaces that are larger than what carries them.
+    pub(super) oversized: Vec<Oversized>,
 }
 
 impl WireFacts {
@@ -28,14 +33,17 @@ impl WireFacts {
             let text = std::fs::read_to_string(file).unwrap_or_default();
             port.speed = text.trim().parse().ok().filter(|speed| *speed != 0);
         }
+        let links = netlink.links().await?;
+        let oversized = Oversized::among(&links, &below(&links, paths).await);
         Ok(Self {
-            links: netlink.links().await?,
+            links,
             addresses: netlink.addresses().await?,
             defaults: netlink.default_routes().await?,
             next_hops: netlink.next_hops().await?,
             neighbours: netlink.neighbours().await?,
             bonds,
             vlans,
+            oversized,
         })
     }
 
@@ -52,4 +60,24 @@ impl WireFacts {
         let far = of_family.min_by_key(|it| it.metric).map(|it| it.link.as_str());
         near.or(far).and_then(|name| self.link(name))
     }
+}
+
+/// Pairs of a bridge's own interface and a port of it. The kernel keeps a VLAN at its base's MTU by itself.
+async fn below(links: &[Link], paths: &Paths) -> Vec<(String, String)> {
+    let mut pairs: Vec<(String, String)> = links
+        .iter()
+        .filter_map(|port| Some((port.controller.clone()?, port.name.clone())))
+        .filter(|(bridge, _)| {
+            links.iter().any(|it| it.name == *bridge && it.kind.as_deref() == Some("bridge"))
+        })
+        .collect();
+    let bridges = match Ovsdb::connect(&paths.ovsdb_socket()).await {
+        Ok(mut ovsdb) => ovsdb.bridges().await.unwrap_or_default(),
+        Err(_) => Vec::new(),
+    };
+    for bridge in &bridges {
+        let own = bridge.name.clone();
+        pairs.extend(bridge.system_interfaces().map(|port| (own.clone(), port.to_owned())));
+    }
+    pairs
 }

@@ -7,7 +7,7 @@ use super::{
     facts::WireFacts,
     finding::{Finding, Verdict, Wire},
 };
-use crate::model::Link;
+use crate::model::{Link, Oversized};
 
 /// Targets, of a node that may have many gateways.
 const ASKED: usize = 16;
@@ -36,6 +36,14 @@ pub(super) async fn look(facts: &WireFacts, peers: &[IpAddr]) -> Vec<Finding> {
         }
     }
     targets.truncate(ASKED);
+    // The node's own fault explains the silence of every large packet there.
+    let own = |it: &Oversized| {
+        let detail = it.to_string();
+        Finding::failed(Wire::Mtu, &it.link, detail, &it.remedy())
+    };
+    let mut findings: Vec<Finding> = facts.oversized.iter().map(own).collect();
+    let is_own = |link: &Link| facts.oversized.iter().any(|it| it.link == link.name);
+    targets.retain(|(_, link)| !link.is_some_and(is_own));
     let one = |(ip, link): (IpAddr, Option<&Link>)| {
         let link = link.map(|link| (link.name.clone(), link.index, link.mtu()));
         async move {
@@ -53,7 +61,8 @@ pub(super) async fn look(facts: &WireFacts, peers: &[IpAddr]) -> Vec<Finding> {
             }
         }
     };
-    futures_util::future::join_all(targets.into_iter().map(one)).await
+    findings.extend(futures_util::future::join_all(targets.into_iter().map(one)).await);
+    findings
 }
 
 async fn ask(ip: IpAddr, index: u32, mtu: u32) -> std::io::Result<Passed> {
