@@ -139,7 +139,7 @@ pub(crate) fn encode(value: &serde_json::Value, path: &Path) -> Result<Vec<u8>, 
     let text =
         serde_json::to_string_pretty(value).map_err(|source| BundleError::Encode { source })?;
     let text = nmgen::printable_json(&text) + "\n";
-    if path.extension().is_none_or(|it| it != "gz") {
+    if path.extension().is_none_or(|extension| extension != "gz") {
         return Ok(text.into_bytes());
     }
     let mut encoder = GzEncoder::new(Vec::new(), Compression::default());

@@ -169,7 +169,7 @@ impl State {
             true => Some(Self::retrieve_kernel().await?),
             false => None,
         };
-        rules::store_always(&mut desired, current.as_ref().map(|it| &it.0));
+        rules::store_always(&mut desired, current.as_ref().map(|current| &current.0));
         desired.set_verify_change(false).set_commit(false).set_timeout(timeout);
         Box::pin(desired.apply_async()).await.map_err(|e| StateError::Apply { source: e.into() })
     }
@@ -221,7 +221,7 @@ impl State {
         let wants = desired.wants();
         for iface in self.0.interfaces.iter_mut() {
             let (name, kind) = (iface.name(), iface.iface_type());
-            let is_below = |bridge: &&str| wants.carriers(bridge).any(|it| it == name);
+            let is_below = |bridge: &&str| wants.carriers(bridge).any(|carrier| carrier == name);
             let is_one = bridges.iter().any(|bridge| *bridge == name || is_below(bridge));
             let wanted = desired.0.interfaces.get_iface(name, kind).map(Interface::base_iface);
             let wanted = wanted.and_then(|wanted| wanted.mtu);
@@ -394,10 +394,10 @@ fn subject(iface: &Interface) -> String {
 fn parent(iface: &Interface) -> Option<&str> {
     let base = match iface {
         Interface::Vlan(it) => it.vlan.as_ref()?.base_iface.as_deref(),
-        Interface::Vxlan(it) => it.vxlan.as_ref().map(|it| it.base_iface.as_str()),
-        Interface::MacVlan(it) => it.mac_vlan.as_ref().map(|it| it.base_iface.as_str()),
-        Interface::MacVtap(it) => it.mac_vtap.as_ref().map(|it| it.base_iface.as_str()),
-        Interface::MacSec(it) => it.macsec.as_ref().map(|it| it.base_iface.as_str()),
+        Interface::Vxlan(it) => it.vxlan.as_ref().map(|vxlan| vxlan.base_iface.as_str()),
+        Interface::MacVlan(it) => it.mac_vlan.as_ref().map(|vlan| vlan.base_iface.as_str()),
+        Interface::MacVtap(it) => it.mac_vtap.as_ref().map(|vtap| vtap.base_iface.as_str()),
+        Interface::MacSec(it) => it.macsec.as_ref().map(|macsec| macsec.base_iface.as_str()),
         Interface::IpVlan(it) => it.ipvlan.as_ref()?.base_iface.as_deref(),
         Interface::InfiniBand(it) => it.ib.as_ref()?.base_iface.as_deref(),
         Interface::IpTunnel(it) => it.ip_tunnel.as_ref()?.base_iface.as_deref(),

@@ -62,7 +62,7 @@ impl Redactor {
                 for (key, value) in map {
                     if is_key(key) && !is_public(key, value) {
                         hide(value);
-                    } else if let Some(shown) = bytes(value).and_then(|it| shown(&it)) {
+                    } else if let Some(shown) = bytes(value).and_then(|text| shown(&text)) {
                         *value = serde_json::json!({"type": "s", "data": shown});
                     } else {
                         self.value(value);
@@ -72,7 +72,7 @@ impl Redactor {
             Value::Array(items) => match items.as_mut_slice() {
                 // A pair of a map of Open vSwitch's.
                 [Value::String(key), value @ Value::String(_)] if is_key(key) => hide(value),
-                items => items.iter_mut().for_each(|it| self.value(it)),
+                items => items.iter_mut().for_each(|item| self.value(item)),
             },
             Value::String(text) => {
                 let shown = Secrets::default().hidden(std::mem::take(text));
@@ -90,7 +90,7 @@ fn is_public(key: &str, value: &Value) -> bool {
         Value::String(text) => secret::is_public(key, text),
         // NMState's own field, or a property's bytes as NetworkManager has them.
         Value::Object(_) => {
-            bytes(value).is_some_and(|it| secret::is_public(key, it.trim_end_matches('\0')))
+            bytes(value).is_some_and(|text| secret::is_public(key, text.trim_end_matches('\0')))
         }
         // Flags, as a count of retries is one.
         Value::Null | Value::Bool(_) => true,
@@ -101,8 +101,9 @@ fn is_public(key: &str, value: &Value) -> bool {
 /// The bytes of a property as NetworkManager has them, as text.
 fn bytes(value: &Value) -> Option<String> {
     let bytes = value.get("data")?.as_array().filter(|_| value.get("type").is_some())?;
-    let bytes: Option<Vec<u8>> = bytes.iter().map(|it| u8::try_from(it.as_u64()?).ok()).collect();
-    bytes.map(|it| String::from_utf8_lossy(&it).into_owned())
+    let bytes: Option<Vec<u8>> =
+        bytes.iter().map(|byte| u8::try_from(byte.as_u64()?).ok()).collect();
+    bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// The text without secrets, where it has some.

@@ -148,8 +148,8 @@ pub(super) fn changes(Differences { now, then }: &Differences) -> Option<String>
     let lines = |Lacking { subjects, fields }: &Lacking| -> String {
         // A difference that the fields do not show, such as an interface that is to be absent.
         match fields.is_empty() {
-            true => subjects.iter().map(|it| format!("~ {it}\n")).collect(),
-            false => fields.iter().map(|it| format!("{it}\n")).collect(),
+            true => subjects.iter().map(|subject| format!("~ {subject}\n")).collect(),
+            false => fields.iter().map(|field| format!("{field}\n")).collect(),
         }
     };
     let mut text = lines(now);

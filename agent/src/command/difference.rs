@@ -47,8 +47,8 @@ impl Differences {
     pub(super) fn lines(&self) -> Vec<String> {
         let lines = |when: &str, it: &Lacking| -> Vec<String> {
             match it.fields.is_empty() {
-                true => it.subjects.iter().map(|it| format!("{when}~ {it}")).collect(),
-                false => it.fields.iter().map(|it| format!("{when}{it}")).collect(),
+                true => it.subjects.iter().map(|subject| format!("{when}~ {subject}")).collect(),
+                false => it.fields.iter().map(|field| format!("{when}{field}")).collect(),
             }
         };
         [lines("", &self.now), lines("after the next activation: ", &self.then)].concat()
@@ -58,7 +58,11 @@ impl Differences {
     pub(super) fn parts(&self) -> Vec<String> {
         let mut parts = self.now.subjects.clone();
         parts.extend(
-            self.then.subjects.iter().filter(|it| !self.now.subjects.contains(it)).cloned(),
+            self.then
+                .subjects
+                .iter()
+                .filter(|subject| !self.now.subjects.contains(subject))
+                .cloned(),
         );
         parts
     }
@@ -123,7 +127,8 @@ fn differences(desired: &State, current: &State, saved: &[Saved]) -> Result<Diff
 pub(super) fn saved(paths: &Paths, record: &Record) -> Vec<Saved> {
     let recorded = record.uplinks();
     let recorded: &[Active] = recorded.map(|it| it.profiles.as_slice()).unwrap_or_default();
-    let files: Vec<Keyfile> = paths.profile_directories().iter().flat_map(|it| read(it)).collect();
+    let files: Vec<Keyfile> =
+        paths.profile_directories().iter().flat_map(|directory| read(directory)).collect();
     let has = |file: &Keyfile, key: &str, value: &str| file.get("connection", key) == Some(value);
     let of = |active: &Active| {
         let own = files.iter().find(|file| has(file, "uuid", &active.uuid));
@@ -145,7 +150,8 @@ pub(super) fn saved(paths: &Paths, record: &Record) -> Vec<Saved> {
 /// The profiles of a directory; one that cannot be read is none.
 fn read(directory: &Path) -> Vec<Keyfile> {
     let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
-    let is_profile = |path: &Path| path.extension().is_some_and(|it| it == "nmconnection");
+    let is_profile =
+        |path: &Path| path.extension().is_some_and(|extension| extension == "nmconnection");
     let paths = entries.map(|entry| entry.path()).filter(|path| is_profile(path));
     let texts = paths.filter_map(|path| durable::read(&path).ok().flatten());
     texts.map(|text| Keyfile::parse_leniently(&String::from_utf8_lossy(&text))).collect()

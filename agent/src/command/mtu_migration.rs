@@ -31,7 +31,7 @@ const ANSWER: Duration = Duration::from_secs(60);
 
 /// Prints [`SKIP`] where the unit's script would fail, and tells the reason.
 pub(crate) async fn mtu_migration(paths: &Paths) -> Result<(), Error> {
-    let is_by_profiles = std::env::var_os("NETWORK_TYPE").is_none_or(|it| it == BY_PROFILES);
+    let is_by_profiles = std::env::var_os("NETWORK_TYPE").is_none_or(|value| value == BY_PROFILES);
     let is_document = paths.in_force().exists();
     let is_automatic = !is_document && paths.bridge().exists();
     if !is_by_profiles || !(is_document || is_automatic) {

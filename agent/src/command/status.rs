@@ -90,7 +90,7 @@ pub(super) async fn look(
 
 /// The causes that are known; a look that fails is a warning, beside the verdict.
 async fn causes(paths: &Paths, chosen: &Chosen) -> Vec<Cause> {
-    let parsed = chosen.document.as_ref().and_then(|it| Parsed::new(&it.text).ok());
+    let parsed = chosen.document.as_ref().and_then(|document| Parsed::new(&document.text).ok());
     let planned = parsed.map(|it| it.first_wants().planned()).unwrap_or_default();
     match services::in_time(causes::causes(paths, planned)).await {
         Ok(Ok(causes)) => causes,
@@ -294,6 +294,6 @@ fn adopted(record: &Record, lacking: &[String], differences: &Differences) -> Op
     if lines.is_empty() || !lacking.is_empty() {
         return None;
     }
-    let adopted = record.adopted_change().filter(|it| it.has_all(&lines));
+    let adopted = record.adopted_change().filter(|change| change.has_all(&lines));
     adopted.map(|it| ChangeReport::new(it, differences.parts()))
 }

@@ -47,7 +47,8 @@ impl Lead {
         let is_leading = |on: &OnLink| {
             leads.iter().any(|lead| lead.link == on.link && lead.family == Family::of(on.ip))
         };
-        let global = addresses.iter().filter(|it| it.is_global()).map(|it| &it.on);
+        let global =
+            addresses.iter().filter(|address| address.is_global()).map(|address| &address.on);
         global.filter(|on| is_leading(on)).cloned().collect()
     }
 }
@@ -107,14 +108,14 @@ impl Before {
     /// meanwhile may be the better way out.
     pub(crate) fn lost_leads(&self, routes: &[Route]) -> Vec<&Lead> {
         let had = |route: &&Route| {
-            self.gateways.iter().any(|it| it.link.as_deref() == Some(&*route.link))
+            self.gateways.iter().any(|gateway| gateway.link.as_deref() == Some(&*route.link))
         };
         let now: Vec<Route> = routes.iter().filter(had).cloned().collect();
         let now = Lead::of(&now);
         let leads = |family: Family| {
             let is_back =
                 |lead: &Lead| now.iter().any(|it| it.family == family && it.link == lead.link);
-            let mut before = self.leads.iter().filter(move |it| it.family == family);
+            let mut before = self.leads.iter().filter(move |lead| lead.family == family);
             let is_led = now.iter().any(|it| it.family == family);
             match is_led && !before.clone().any(is_back) {
                 true => before.next(),

@@ -80,7 +80,7 @@ mod tests {
 
     #[test]
     fn an_interface_above_a_smaller_one_is_told_with_the_smallest() {
-        let names = |names: &[&str]| names.iter().map(|it| (*it).to_owned()).collect();
+        let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
         let pair = |above: &str, below: &str| (above.to_owned(), below.to_owned());
         let wants = Wants {
             addressable: vec![LinkRef::Name("br-ex".to_owned())],

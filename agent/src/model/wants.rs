@@ -148,7 +148,7 @@ impl Wants {
             let asks = |it: &Dynamic| {
                 it.link == after.link && if family == Family::Ipv4 { it.v4 } else { it.v6 }
             };
-            let is_stated = self.addresses.iter().any(|it| has.contains(it));
+            let is_stated = self.addresses.iter().any(|address| has.contains(address));
             let is_given = self.dynamic.iter().any(asks) && !is_stated;
             (is_given && !is_kept).then(|| {
                 format!(

@@ -355,7 +355,7 @@ impl Network for RealNetwork<'_> {
             lost = foreign::guard(&self.clients, &foreign) => match lost? {},
         }
         // A card that is a port by now has no routes any more.
-        let with_ip = wants.addresses.iter().map(|it| it.link.as_str());
+        let with_ip = wants.addresses.iter().map(|address| address.link.as_str());
         let with_ip = with_ip.chain(wants.dynamic.iter().map(|it| it.link.as_str()));
         let with_ip: Vec<&str> = with_ip.collect();
         self.put_back_routes(|route| route.is_over(&with_ip)).await;

@@ -230,7 +230,7 @@ mod tests {
 
     /// br-ex on what `below` names, each above the next one, and a port for storage.
     fn wants(below: &[&str]) -> Wants {
-        let names = |names: &[&str]| names.iter().map(|it| (*it).to_owned()).collect();
+        let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
         let stack = [&[BR_EX][..], below].concat();
         let pairs = stack.windows(2).map(|pair| (pair[0].to_owned(), pair[1].to_owned()));
         Wants {

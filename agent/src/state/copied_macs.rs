@@ -62,11 +62,14 @@ pub(super) fn resolve(state: &mut NetworkState, macs_of: impl Fn(&str) -> Option
 /// it: nmstate refuses them unless that one is there before.
 pub(super) fn from_made(state: &NetworkState) -> Vec<(String, String)> {
     let is_made = |link: &str| {
-        let mut declared = state.interfaces.iter().filter(|it| it.name() == link && it.is_up());
+        let mut declared = state
+            .interfaces
+            .iter()
+            .filter(|interface| interface.name() == link && interface.is_up());
         declared.any(|it| it.is_virtual() && it.base_iface().mac_address.is_none())
     };
-    let copies = state.interfaces.iter().filter(|it| it.is_up());
-    let pairs = copies.filter_map(|it| Some((it, source(state, it)?.clone())));
+    let copies = state.interfaces.iter().filter(|interface| interface.is_up());
+    let pairs = copies.filter_map(|copy| Some((copy, source(state, copy)?.clone())));
     let made = pairs.filter(|(_, link)| is_made(link));
     made.map(|(it, link)| (it.name().to_owned(), link)).collect()
 }

@@ -541,7 +541,8 @@ async fn a_new_address_that_is_taken_stops_the_change_before_it_begins() -> Test
         );
         assert_eq!(is_stopped, stops, "{policy:?} {result:?}");
         assert_eq!(network.did(Step::Apply), !stops, "{policy:?}");
-        let is_warned = probed.warnings.iter().any(|it| it.starts_with("new addresses: "));
+        let is_warned =
+            probed.warnings.iter().any(|warning| warning.starts_with("new addresses: "));
         assert_eq!(is_warned, deaf_before == before_too, "{:?}", probed.warnings);
     }
     Ok(())

@@ -68,7 +68,7 @@ async fn below(links: &[Link], paths: &Paths) -> Vec<(String, String)> {
         .iter()
         .filter_map(|port| Some((port.controller.clone()?, port.name.clone())))
         .filter(|(bridge, _)| {
-            links.iter().any(|it| it.name == *bridge && it.kind.as_deref() == Some("bridge"))
+            links.iter().any(|link| link.name == *bridge && link.kind.as_deref() == Some("bridge"))
         })
         .collect();
     let bridges = match Ovsdb::connect(&paths.ovsdb_socket()).await {

@@ -136,10 +136,10 @@ pub fn shown(root: &Node<'_>, is_policy: bool) -> Result<String, Error> {
     let unread = |error: serde::de::value::Error| serde_yaml::Error::custom(error);
     let text = if is_policy {
         let policy = serde_yaml::Value::deserialize(&hidden).map_err(unread);
-        policy.and_then(|it| serde_yaml::to_string(&it))
+        policy.and_then(|policy| serde_yaml::to_string(&policy))
     } else {
         let state = Option::<NetworkState>::deserialize(&hidden).map_err(unread);
-        state.and_then(|it| serde_yaml::to_string(&it.unwrap_or_default()))
+        state.and_then(|state| serde_yaml::to_string(&state.unwrap_or_default()))
     };
     text.map_err(|source| Error::RenderYaml { source })
 }

@@ -207,7 +207,7 @@ fn one(
 /// The remedy for an IPv4 address with zeros before a number.
 pub(super) fn with_zeros(text: &str) -> Option<&'static str> {
     let address = text.split('/').next()?;
-    let is_number = |part: &str| !part.is_empty() && part.bytes().all(|it| it.is_ascii_digit());
+    let is_number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
     let has_zeros = address.split('.').any(|part| part.len() > 1 && part.starts_with('0'));
     let is_it = has_zeros && address.split('.').count() == 4 && address.split('.').all(is_number);
     is_it.then_some("write its numbers without leading zeros: some programs read those as octal")

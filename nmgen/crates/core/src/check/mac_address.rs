@@ -109,7 +109,7 @@ fn not_fixed(subject: &Subject<'_>, interface: &Interface<'_>, report: &mut Repo
 /// True for the two ports of an HSR or PRP interface: both send the same frame, with one source address.
 fn is_redundant_pair(subject: &Subject<'_>, one: &Interface<'_>, other: &Interface<'_>) -> bool {
     let controller = |port: &Interface<'_>| {
-        let of = subject.controller_of(port.name).filter(|it| it.kind == "hsr");
+        let of = subject.controller_of(port.name).filter(|controller| controller.kind == "hsr");
         of.map(|it| it.name)
     };
     controller(one).is_some() && controller(one) == controller(other)

@@ -294,8 +294,8 @@ impl Scan {
             let (values, prose) = in_comment(comment);
             taken(comment, &values).iter().for_each(|it| self.value(it.trim_matches(AROUND)));
             let columns = values.into_iter().chain(prose);
-            let columns =
-                columns.map(|it| (first + it.start) as u32 + 1..(first + it.end) as u32 + 1);
+            let columns = columns
+                .map(|column| (first + column.start) as u32 + 1..(first + column.end) as u32 + 1);
             self.columns.entry(number).or_default().extend(columns);
         }
     }
@@ -461,10 +461,10 @@ impl Scan {
                 None => in_words(line, is_below),
             };
             let columns = self.columns.entry(number).or_default();
-            let known: HashSet<u32> = columns.iter().map(|it| it.start).collect();
+            let known: HashSet<u32> = columns.iter().map(|column| column.start).collect();
             let found = |it: &Range<usize>| !known.contains(&(it.start as u32 + 1));
             let values: Vec<Range<usize>> = values.into_iter().filter(found).collect();
-            columns.extend(values.iter().map(|it| it.start as u32 + 1..it.end as u32 + 1));
+            columns.extend(values.iter().map(|value| value.start as u32 + 1..value.end as u32 + 1));
             taken(line, &values).iter().for_each(|it| self.value(it.trim_matches(AROUND)));
             if goes_on {
                 indent = Some(own);

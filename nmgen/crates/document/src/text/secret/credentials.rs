@@ -29,7 +29,8 @@ pub(super) fn passwords(text: &str) -> Vec<Range<usize>> {
     let is_end = |c: char| c.is_whitespace() || "\"'\\,()[]{}<>".contains(c);
     let mut at = 0;
     for word in text.split_inclusive(is_end) {
-        found.extend(bare(word.trim_end_matches(is_end)).map(|it| at + it.start..at + it.end));
+        found
+            .extend(bare(word.trim_end_matches(is_end)).map(|bare| at + bare.start..at + bare.end));
         at += word.len();
     }
     found

@@ -88,7 +88,7 @@ pub(super) fn is_password(key: &str) -> bool {
             && strsim::osa_distance(&found, &word) <= allowed
     };
     PASSWORDS.split(' ').any(|part| found.contains(part))
-        || words(key).any(|word| SHARED_KEYS.split(' ').any(|it| word.eq_ignore_ascii_case(it)))
+        || words(key).any(|word| SHARED_KEYS.split(' ').any(|part| word.eq_ignore_ascii_case(part)))
         || FIELDS.iter().any(|[_, name]| is_alike(name))
 }
 
@@ -101,7 +101,7 @@ fn is_of_others(key: &str) -> bool {
     let is_numbered =
         || found.strip_suffix(|c: char| c.is_ascii_digit()).is_some_and(|it| it.ends_with("key"));
     PARTS.split(' ').any(|part| found.contains(part))
-        || words(key).any(|word| WORDS.split(' ').any(|it| word.eq_ignore_ascii_case(it)))
+        || words(key).any(|word| WORDS.split(' ').any(|part| word.eq_ignore_ascii_case(part)))
         || WHOLE.split(' ').any(|whole| found == whole)
         || is_numbered()
 }
@@ -113,7 +113,7 @@ fn is_of_length(key: &str) -> bool {
 
 fn is_about(key: &str) -> bool {
     let last = words(key).last().unwrap_or_default();
-    ABOUT.split(' ').any(|it| last.eq_ignore_ascii_case(it))
+    ABOUT.split(' ').any(|part| last.eq_ignore_ascii_case(part))
 }
 
 /// The letters and digits of a key.

@@ -61,7 +61,7 @@ impl Values {
             };
             let is_secret = |length: &usize| is_telling(&rest[..*length]) || is_quoted(length);
             let secret = self.beginning(rest).find(is_secret).map(|length| at + length);
-            let form = forms.next_if(|it| it.start <= at).map(|it| it.end);
+            let form = forms.next_if(|form| form.start <= at).map(|form| form.end);
             match secret.max(form) {
                 Some(end) => {
                     if at >= hidden {
