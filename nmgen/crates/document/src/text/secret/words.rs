@@ -204,9 +204,9 @@ mod tests {
     fn unknown_keys_of_a_section_are_secrets() {
         for (line, is_below, expected) in [
             (
-                "[{mtu: 1, 802.1x: {identity: a, pass: b, key: c}, pass: d}]",
+                "[{mtu: 1, 802.1x: {identity: a, pss: b, key: c}, pss: d}]",
                 false,
-                "[{mtu: 1, 802.1x: {identity: a, pass: <hidden>, key: <hidden>}, pass: d}]",
+                "[{mtu: 1, 802.1x: {identity: a, pss: <hidden>, key: <hidden>}, pss: d}]",
             ),
             ("macsec: {key: a, encrypt: true}", false, "macsec: {key: <hidden>, encrypt: true}"),
             ("  pwd: a # b", true, "  pwd: <hidden>"),
