@@ -31,15 +31,16 @@ fn a_page_has_every_host_by_cluster_and_role_with_its_findings() {
     let text = text.replacen("prefix-length: 24", "prefix-length: 99", 1);
     fs::write(place.path().join("install-config.yaml"), text).unwrap();
     let page = page(place.path(), &["show", "--format", "html", "--br-ex", "install-config.yaml"]);
-    assert_eq!(tags(&page, "details").len(), 3, "{page}");
-    assert_eq!(tags(&page, "svg").len(), 3);
-    // Both stages of each.
+    let hosts = tags(&page, "details").into_iter().filter(|tag| tag.contains("class=\"host\""));
+    assert_eq!(hosts.count(), 3, "{page}");
+    // Both stages of each, and the legend.
+    assert_eq!(tags(&page, "svg").len(), 2 * 3 + 1);
     assert_eq!(page.matches("on the running node").count(), 3);
     assert!(page.contains("<h3>master</h3>"), "{page}");
     assert!(page.contains("<p>error[address-on-two-hosts]"), "{page}");
-    let kept = tags(&page, "details").iter().filter(|tag| tag.contains("data-kept")).count();
+    let kept = tags(&page, "tr").iter().filter(|tag| tag.contains("data-state=\"error\"")).count();
     assert_eq!(kept, 2, "{page}");
-    let (_, second) = page.split_once("master-1</b>").unwrap();
+    let (_, second) = page.split_once("<b>master-1</b>").unwrap();
     let second = second.split_once("</details>").unwrap().0;
     assert!(second.contains("<p>error[address-on-two-hosts]"), "{page}");
 }

@@ -260,14 +260,17 @@ fn the_title_names_every_host_once() {
     let document =
         "interfaces:\n- {name: eno1, type: ethernet, ipv4: {enabled: true, dhcp: true}}\n";
     for host in 0..7 {
+        let document = document
+            .replace("eno1, type", &format!("eno1, mac-address: 52:54:00:00:00:0{host}, type"));
         fs::write(place.path().join(format!("worker-{host}.yml")), document).unwrap();
     }
     let svg = svg(place.path(), &["--br-ex", "."]);
     let title = svg.split_once("<title>").unwrap().1.split_once("</title>").unwrap().0;
     let hosts = (0..7).map(|host| format!("worker-{host}")).collect::<Vec<_>>().join(", ");
     assert_eq!(title.trim(), format!("Network of {hosts}"));
-    // Equal hosts are one picture, in both stages.
+    // Hosts that differ in addresses only are one picture, in both stages, which marks what differs.
     assert_eq!(svg.matches("class=\"title\"").count(), 2);
+    assert!(words(&svg).contains(&"52:54:00:00:00:00 \u{2026}"), "{svg}");
 }
 
 #[tests::case]

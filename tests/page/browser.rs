@@ -143,6 +143,15 @@ impl Browser {
         self.call("Emulation.setEmulatedMedia", &json!({ "features": [feature] }));
     }
 
+    /// Gives the window this width and height.
+    pub(crate) fn resize(&mut self, width: u32, height: u32) {
+        self.call(
+            "Emulation.setDeviceMetricsOverride",
+            &json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": false }),
+        );
+        self.next_frame();
+    }
+
     pub(crate) fn disable_scripts(&mut self) {
         self.call("Emulation.setScriptExecutionDisabled", &json!({ "value": true }));
     }

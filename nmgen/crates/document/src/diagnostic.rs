@@ -6,7 +6,7 @@ pub mod rule;
 mod sink;
 
 pub use self::display::{Style, render, render_report};
-pub use self::finding::Diagnostic;
+pub use self::finding::{Diagnostic, OtherHost};
 pub use self::rule::rules;
 pub use self::rule::{Rule, Severity};
 pub use self::sink::Diagnostics;

@@ -224,10 +224,11 @@ fn twice<'h, V: Eq + Hash + Display>(
                 }
                 Some((other, _)) if other.is_same_host(member) => {}
                 Some((other, first)) => {
-                    let first = other.facts.place(*first).shown();
-                    let other = other.name().unwrap_or("another host");
-                    let message = format!("{value} is also on {other} ({first})");
-                    diagnostics.push(Diagnostic::new(rule, message, member.facts.place(*at)));
+                    let first = other.facts.place(*first);
+                    let name = other.name().unwrap_or("another host");
+                    let message = format!("{value} is also on {name} ({})", first.shown());
+                    let finding = Diagnostic::new(rule, message, member.facts.place(*at));
+                    diagnostics.push(finding.with(other.host.name.as_deref(), first));
                 }
             }
         }

@@ -7,6 +7,7 @@ mod entry;
 mod finding;
 mod fleet;
 mod frame;
+mod overview;
 
 pub use self::change::changes;
 pub use self::fleet::fleet;

@@ -28,13 +28,24 @@ pub struct Diagnostic {
     pub place: Place,
     /// The host whose document it is about, if the source names it.
     pub host: Option<Arc<str>>,
+    /// The other host of a finding between two.
+    pub other: Option<Box<OtherHost>>,
+}
+
+/// The other host of a finding between two, and the place there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OtherHost {
+    /// Its name, if the source has one.
+    pub name: Option<Arc<str>>,
+    /// The value that both have.
+    pub place: Place,
 }
 
 impl Diagnostic {
     /// A finding without a remedy, as it is shown: secrets of the place's text are hidden, and long words cut.
     pub fn new(rule: Rule, message: impl Into<String>, place: Place) -> Self {
         let message = shown(&place, &message.into());
-        Self { rule, message, help: None, place, host: None }
+        Self { rule, message, help: None, place, host: None, other: None }
     }
 
     /// Adds the remedy.
@@ -42,6 +53,18 @@ impl Diagnostic {
     pub fn help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(shown(&self.place, &help.into()));
         self
+    }
+
+    /// Adds the other host of a finding between two.
+    #[must_use]
+    pub fn with(mut self, name: Option<&str>, place: Place) -> Self {
+        self.other = Some(Box::new(OtherHost { name: name.map(Arc::from), place }));
+        self
+    }
+
+    /// Its place, and the one in the document of the other host.
+    pub fn places(&self) -> impl Iterator<Item = &Place> {
+        [&self.place].into_iter().chain(self.other.as_deref().map(|other| &other.place))
     }
 
     /// True when the input must not be used.

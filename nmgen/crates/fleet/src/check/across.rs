@@ -131,8 +131,9 @@ fn each_once<'h, V: Eq + Hash + Display>(
             let host = host.unwrap_or("a host").escape_debug();
             let of = of.unwrap_or("another cluster").escape_debug();
             let message = format!("{value} is also on {host} of {of} ({})", place.shown());
-            let place = member.facts.place(at);
-            diagnostics.push(Diagnostic::new(rule, message, place).help(
+            let finding = Diagnostic::new(rule, message, member.facts.place(at));
+            let finding = finding.with(other.0.host.name.as_deref(), place.clone());
+            diagnostics.push(finding.help(
                 "two clusters that never run together, or share no network, may repeat it: then there is nothing to do",
             ));
         }

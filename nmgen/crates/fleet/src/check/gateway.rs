@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::net::IpAddr;
 
-use nmgen_core::check::is_of_each_host;
+use nmgen_core::check::{Address, is_of_each_host};
 use nmgen_core::source::HostNetwork;
 use nmgen_document::diagnostic::{Diagnostic, Diagnostics, rules};
 
@@ -37,8 +37,14 @@ pub(super) fn check(members: &[Member<'_>], diagnostics: &mut Diagnostics) {
             let message = format!("the gateway {gateway} is the address of the host {name}");
             let help =
                 "give the address of the router: a node of a cluster routes nothing for others";
-            diagnostics
-                .push(Diagnostic::new(GATEWAY_IS_A_HOST, message, document.place(at)).help(help));
+            let finding =
+                Diagnostic::new(GATEWAY_IS_A_HOST, message, document.place(at)).help(help);
+            let mut addresses = owner.facts.addresses.iter();
+            let its = addresses.find(|(address, _)| *address == Address::Ip(*gateway));
+            diagnostics.push(match its {
+                Some((_, at)) => finding.with(owner.host.name.as_deref(), owner.facts.place(*at)),
+                None => finding,
+            });
         }
     }
 }

@@ -7,23 +7,28 @@ use nmgen_core::source::Host;
 use nmgen_document::format::{counted, printable};
 
 use super::budget::{self, Budget};
-use super::entry::{self, Entry, View};
+use super::entry::{self, Entry, HostRow, State, View};
 use super::frame::{self, Summary};
 use crate::changes::{Change, HostComparison};
-use crate::picture::{self, Row};
+use crate::picture;
 
 /// Field by field, with the picture of either state.
 pub fn changes(compared: &[HostComparison<'_>], hosts: usize, old: &str, new: &str) -> String {
     let mut pictures = Budget(budget::PAGE.pictures);
     let mut lists = Budget(budget::PAGE.findings);
-    let entries: Vec<Entry> =
+    let mut entries: Vec<Entry> =
         alike(compared).iter().map(|group| entry(group, &mut pictures, &mut lists)).collect();
     let title = printable(&format!("From {old} to {new}"));
     let changed = match compared.len() {
         0 => format!("No host of {hosts} differs."),
         count => format!("{count} of {} differ.", counted(hosts, "host")),
     };
-    frame::page(&Summary { title, lines: vec![changed], findings: None, only: None }, &entries)
+    let states = &[("new", "added"), ("gone", "removed"), ("changed", "changed")];
+    let lines = vec![changed];
+    frame::page(
+        &Summary { title, lines, findings: None, columns: &[], state: "Change", states },
+        &mut entries,
+    )
 }
 
 /// Hosts with the same differences, in the order of their first ones: the first one's picture shows them all.
@@ -47,58 +52,51 @@ fn alike<'c, 'h>(compared: &'c [HostComparison<'h>]) -> Vec<Vec<&'c HostComparis
     groups
 }
 
-/// Names of hosts beside the first one's.
-const MOST_NAMES: usize = 1_000;
-
-/// The names of the other hosts of a group.
-fn others(group: &[&HostComparison<'_>]) -> Vec<String> {
-    let names = group.iter().skip(1).filter_map(|one| one.change.host.as_deref());
-    names.take(MOST_NAMES).map(printable).collect()
-}
-
 /// `group` has one host at least.
 fn entry(group: &[&HostComparison<'_>], pictures: &mut Budget, lists: &mut Budget) -> Entry {
     let HostComparison { change, before, after } = group[0];
     let lines = change.change.lines();
-    let row = picture::change(*before, *after);
-    let label = match change.change {
+    let mut picture = picture::change(*before, *after);
+    let hosts = group.iter().map(|one| host_row(one)).collect();
+    for one in &group[1..] {
+        picture.add(picture::change(one.before, one.after));
+    }
+    let role = printable(change.role.as_deref().unwrap_or(""));
+    let host = after.or(*before);
+    let cluster = printable(host.and_then(|it| it.cluster.as_deref()).unwrap_or("Hosts"));
+    let State { class, text } = state(&change.change);
+    let mut labels = vec![(class, text)];
+    if let Change::Changed { .. } = change.change {
+        labels.push(("", counted(lines.len(), "difference")));
+    }
+    let words = entry::words([&*cluster].into_iter().chain(lines.iter().map(String::as_str)));
+    let view = match picture.is_empty() {
+        true => View::Nothing("Neither state has a network for it."),
+        false => View::of(&picture, pictures),
+    };
+    let lists = vec![list(&lines, lists)];
+    Entry { hosts, cluster, role, labels, words, lists, view, is_open: true }
+}
+
+fn state(change: &Change) -> State {
+    let (class, text) = match change {
         Change::Added => ("new", "added"),
         Change::Removed => ("gone", "removed"),
         Change::Changed { .. } => ("changed", "changed"),
     };
-    let others = others(group);
-    let first = printable(change.host.as_deref().unwrap_or("the document"));
-    let title = match group.len() - 1 {
-        0 => first,
-        more => format!("{first} and {}", counted(more, "other")),
-    };
-    let role = printable(change.role.as_deref().unwrap_or(""));
-    let host = after.or(*before);
-    let cluster = printable(host.and_then(|host| host.cluster.as_deref()).unwrap_or("Hosts"));
-    let file = file(*before, *after);
-    let names = [&*title, &*role, &*cluster, &*file, label.1].into_iter();
-    let names = names.chain(others.iter().map(String::as_str));
-    let words = entry::words(names.chain(row.words()).chain(lines.iter().map(String::as_str)));
-    let view = view(&row, pictures);
-    let addresses = entry::addresses(&row);
-    let mut labels = vec![(label.0, label.1.to_owned())];
-    if let Change::Changed { .. } = change.change {
-        labels.push(("", counted(lines.len(), "difference")));
-    }
-    let mut lists = vec![list(&lines, lists)];
-    if !others.is_empty() {
-        lists.push(html! { p { "Also: " (others.join(", ")) } });
-    }
-    let (is_kept, is_open) = (true, true);
-    Entry { title, cluster, role, file, addresses, labels, words, lists, view, is_kept, is_open }
+    State { class, text: text.to_owned() }
 }
 
-fn view(row: &Row<'_>, pictures: &mut Budget) -> View {
-    let svg = row.has_picture().then(|| row.svg());
-    match svg {
-        None => View::Nothing("Neither state has a network for it."),
-        Some(svg) if pictures.has_room(&svg) => View::Picture(svg),
-        Some(_) => View::Nothing("The page has no room for its picture: --host NAME shows it."),
+fn host_row(compared: &HostComparison<'_>) -> HostRow {
+    let HostComparison { change, before, after } = compared;
+    let picture = picture::change(*before, *after);
+    HostRow {
+        name: printable(change.host.as_deref().unwrap_or("the document")),
+        addresses: entry::addresses(&picture),
+        cells: Vec::new(),
+        state: state(&change.change),
+        file: file(*before, *after),
+        words: entry::words(picture.words()),
     }
 }
 
@@ -106,7 +104,7 @@ fn view(row: &Row<'_>, pictures: &mut Budget) -> View {
 const MOST: usize = 200;
 
 fn list(lines: &[String], budget: &mut Budget) -> Markup {
-    let shown = lines.iter().take(MOST).take_while(|line| budget.has_room(line)).count();
+    let shown = lines.iter().take(MOST).take_while(|line| budget.has_room(line.len())).count();
     html! {
         ul.differences aria-label="Differences" {
             @for line in &lines[..shown] {

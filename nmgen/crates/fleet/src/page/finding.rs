@@ -5,15 +5,15 @@ use nmgen_document::diagnostic::{Diagnostic, Severity, Style, render};
 
 use super::budget::Budget;
 
-/// Findings of one host that are shown.
-const MOST: usize = 20;
+/// Findings of one entry that are shown.
+pub(super) const MOST: usize = 20;
 
 /// The place is as on a terminal, with the line and what is marked in it.
 pub(super) fn list(findings: &[&Diagnostic], budget: &mut Budget) -> Markup {
     let mut shown = Vec::new();
     for finding in findings.iter().take(MOST) {
         let text = render(finding, Style::Plain);
-        if !budget.has_room(&text) {
+        if !budget.has_room(text.len()) {
             break;
         }
         let (title, place) = text.split_once('\n').unwrap_or((&text, ""));

@@ -4,15 +4,15 @@ use std::collections::HashMap;
 
 use nmgen_core::show;
 use nmgen_core::source::{Host, HostNetwork};
-use nmgen_document::diagnostic::{Diagnostic, Place, Style};
+use nmgen_document::diagnostic::{Diagnostic, Place};
 use nmgen_document::format::{counted, printable};
 use nmgen_document::text::Span;
 
 use super::budget::{Bounds, Budget, PAGE};
-use super::entry::{self, Entry, View};
-use super::finding;
+use super::entry::{self, Entry, HostRow, State, View};
 use super::frame::{self, Summary};
-use crate::picture::{self, Row};
+use super::{finding, overview};
+use crate::picture::{self, Picture};
 use crate::source::Hosts;
 
 /// Draws each host with what `findings` say of it.
@@ -25,68 +25,85 @@ fn within(hosts: &Hosts, findings: &[Diagnostic], sources: &[String], bounds: Bo
     let (of_rows, of_none) = by_row(&rows, findings);
     let mut budget = Budget(bounds.findings);
     let others = (!of_none.is_empty()).then(|| finding::list(&of_none, &mut budget));
+    let mut groups = alike(&rows, &of_rows);
+    // Pictures for hosts with findings first, as many as a page has room for.
+    let mut pictures = Budget(bounds.pictures);
+    let mut order: Vec<usize> = (0..groups.len()).collect();
+    order.sort_by_key(|index| groups[*index].findings.is_empty());
+    let mut views: Vec<Option<View>> = groups.iter().map(|_| None).collect();
+    for index in order {
+        views[index] = Some(groups[index].view(&mut pictures));
+    }
+    let views = views.into_iter().flatten();
     let mut entries: Vec<Entry> =
-        rows.iter().zip(&of_rows).map(|(row, its)| entry(row, its, &mut budget)).collect();
-    draw(&rows, &mut entries, bounds);
+        groups.drain(..).zip(views).map(|(group, view)| group.entry(view, &mut budget)).collect();
     let machines = counted(rows.len(), "host");
     let (errors, warnings) = finding_counts(findings);
-    let mut lines = vec![match findings {
+    let lines = vec![match findings {
         [] => format!("{machines}, no errors, no warnings."),
         _ => format!("{machines}, {errors}, {warnings}."),
     }];
-    lines.extend(without_picture(&entries));
     let title = printable(&format!("Network of {}", sources.join(", ")));
-    let only = Some("only hosts with findings").filter(|_| !findings.is_empty());
-    frame::page(&Summary { title, lines, findings: others, only }, &entries)
-}
-
-/// Tells what the bounds of a page leave out.
-pub(super) fn without_picture(entries: &[Entry]) -> Option<String> {
-    let trees = entries.iter().filter(|entry| matches!(entry.view, View::Tree(_))).count();
-    (trees > 0).then(|| {
-        format!("{} are drawn as text: --host NAME draws one of them.", counted(trees, "host"))
-    })
+    let states = &[
+        ("error warning", "with findings"),
+        ("error", "with errors"),
+        ("clean", "without findings"),
+    ];
+    frame::page(
+        &Summary {
+            title,
+            lines,
+            findings: others,
+            columns: &overview::COLUMNS,
+            state: "Verdict",
+            states,
+        },
+        &mut entries,
+    )
 }
 
 /// The findings of each row, and those of none.
 fn by_row<'d>(
-    rows: &[Row<'_>],
+    rows: &[Vec<&Host>],
     findings: &'d [Diagnostic],
 ) -> (Vec<Vec<&'d Diagnostic>>, Vec<&'d Diagnostic>) {
     let (mut by_name, mut by_file) = (HashMap::<&str, Vec<usize>>::new(), HashMap::new());
     for (index, row) in rows.iter().enumerate() {
-        for host in &row.hosts {
+        for host in row {
             by_file.entry(&*host.place.file).or_insert_with(Vec::new).push(index);
             if let Some(name) = host.name.as_deref() {
                 by_name.entry(name).or_default().push(index);
             }
         }
     }
-    let has_file =
-        |row: &Row<'_>, file: &str| row.hosts.iter().any(|host| &*host.place.file == file);
-    let has_line =
-        |row: &Row<'_>, place: &Place| row.hosts.iter().any(|host| is_within(host, place));
-    let row_of = |finding: &Diagnostic| {
-        let file = &*finding.place.file;
-        match finding.host.as_deref() {
-            Some(name) => {
-                let named = by_name.get(name)?;
-                named.iter().find(|index| has_file(&rows[**index], file)).or(named.first()).copied()
-            }
-            None => match by_file.get(file)?[..] {
-                [only] => Some(only),
-                ref several => {
-                    several.iter().find(|index| has_line(&rows[**index], &finding.place)).copied()
-                }
-            },
+    let has_file = |row: &[&Host], file: &str| row.iter().any(|host| &*host.place.file == file);
+    let has_line = |row: &[&Host], place: &Place| row.iter().any(|host| is_within(host, place));
+    let row_of = |host: Option<&str>, place: &Place| match host {
+        Some(name) => {
+            let named = by_name.get(name)?;
+            named
+                .iter()
+                .find(|index| has_file(&rows[**index], &place.file))
+                .or(named.first())
+                .copied()
         }
+        None => match by_file.get(&*place.file)?[..] {
+            [only] => Some(only),
+            ref several => several.iter().find(|index| has_line(&rows[**index], place)).copied(),
+        },
     };
     let mut of_rows = vec![Vec::new(); rows.len()];
     let mut of_none = Vec::new();
     for finding in findings {
-        match row_of(finding) {
-            Some(index) => of_rows[index].push(finding),
+        let row = row_of(finding.host.as_deref(), &finding.place);
+        let other =
+            finding.other.as_deref().and_then(|other| row_of(other.name.as_deref(), &other.place));
+        match row {
+            Some(row) => of_rows[row].push(finding),
             None => of_none.push(finding),
+        }
+        if let Some(other) = other.filter(|other| Some(*other) != row) {
+            of_rows[other].push(finding);
         }
     }
     (of_rows, of_none)
@@ -105,65 +122,114 @@ fn is_within(host: &Host, place: &Place) -> bool {
     place.file == host.place.file && place.position.is_some() && lines.contains(&line(place))
 }
 
-fn entry(row: &Row<'_>, findings: &[&Diagnostic], budget: &mut Budget) -> Entry {
-    let (title, file) = (title(row), file(row));
-    let errors = findings.iter().filter(|finding| finding.is_error()).count();
-    let mut labels = Vec::new();
-    for (class, count) in [("error", errors), ("warning", findings.len() - errors)] {
-        if count > 0 {
-            labels.push((class, counted(count, class)));
+/// Hosts that differ only in names and addresses, and that have the same findings at the same interfaces.
+struct Group<'h, 'd> {
+    first: Vec<&'h Host>,
+    picture: Picture,
+    hosts: Vec<HostRow>,
+    /// Of all of them.
+    findings: Vec<&'d Diagnostic>,
+}
+
+fn alike<'h, 'd>(rows: &[Vec<&'h Host>], findings: &[Vec<&'d Diagnostic>]) -> Vec<Group<'h, 'd>> {
+    let mut groups: Vec<Group<'_, '_>> = Vec::new();
+    let mut known = HashMap::new();
+    for (row, its) in rows.iter().zip(findings) {
+        let mut picture = Picture::of(row);
+        picture.mark(row, its);
+        let mut rules: Vec<&str> = its.iter().map(|finding| finding.rule.name).collect();
+        rules.sort_unstable();
+        let key = (cluster(row), role(row), rules, picture.shape());
+        let host = host_row(row, &picture, its);
+        let index = *known.entry(key).or_insert(groups.len());
+        match groups.get_mut(index) {
+            Some(group) => {
+                group.picture.add(picture);
+                group.hosts.push(host);
+                group.findings.extend(its);
+            }
+            None => groups.push(Group {
+                first: row.clone(),
+                picture,
+                hosts: vec![host],
+                findings: its.clone(),
+            }),
         }
     }
-    let lists = match findings {
-        [] => Vec::new(),
-        _ => vec![finding::list(findings, budget)],
-    };
-    let (cluster, role) = (cluster(row), role(row));
-    let names = [&*title, &*role, &*cluster, &*file].into_iter();
-    let rules = findings.iter().flat_map(|finding| [finding.rule.name, &*finding.message]);
-    let words = entry::words(names.chain(row.words()).chain(rules));
-    let addresses = entry::addresses(row);
-    let is_kept = !findings.is_empty();
-    // Drawn later.
-    let view = View::Nothing("");
-    let is_open = is_kept;
-    Entry { title, cluster, role, file, addresses, labels, words, lists, view, is_kept, is_open }
+    // A finding between two hosts of one group is one of the group.
+    for group in &mut groups {
+        group.findings.sort_unstable_by_key(|finding| std::ptr::from_ref(*finding));
+        group.findings.dedup_by(|one, other| std::ptr::eq(*one, *other));
+    }
+    groups
 }
 
-/// Pictures for hosts with findings first, as many as a page has room for.
-fn draw(rows: &[Row<'_>], entries: &mut [Entry], bounds: Bounds) {
-    let (mut pictures, mut trees) = (Budget(bounds.pictures), Budget(bounds.trees));
-    let mut order: Vec<usize> = (0..rows.len()).collect();
-    order.sort_by_key(|index| !entries[*index].is_kept);
-    for index in order {
-        entries[index].view = view(&rows[index], &mut pictures, &mut trees);
+fn host_row(row: &[&Host], picture: &Picture, findings: &[&Diagnostic]) -> HostRow {
+    let errors = findings.iter().filter(|it| it.is_error()).count();
+    let state =
+        match finding_labels(findings).into_iter().map(|(_, label)| label).collect::<Vec<_>>() {
+            none if none.is_empty() => State { class: "clean", text: "no findings".to_owned() },
+            some => {
+                State { class: if errors > 0 { "error" } else { "warning" }, text: some.join(", ") }
+            }
+        };
+    // The running node's.
+    let document = row.iter().rev().find_map(|host| host.document());
+    let cells = document.map_or_else(
+        || vec![String::new(); overview::COLUMNS.len()],
+        |document| {
+            overview::cells(&document.shown().root).iter().map(|cell| printable(cell)).collect()
+        },
+    );
+    let messages = findings.iter().map(|finding| &*finding.message);
+    let words = entry::words(picture.words().chain(messages));
+    HostRow {
+        name: title(row),
+        addresses: entry::addresses(picture),
+        cells,
+        state,
+        file: file(row),
+        words,
     }
 }
 
-fn view(row: &Row<'_>, pictures: &mut Budget, trees: &mut Budget) -> View {
-    let Some(host) = row.hosts.first().filter(|_| row.has_picture()) else {
-        return View::Nothing(match row.hosts.first().map(|host| &host.network) {
-            Some(HostNetwork::Unreadable) => "Its network cannot be read.",
-            _ => "Its source has no network for it.",
-        });
-    };
-    if pictures.0 > 0 {
-        let svg = row.svg();
-        if pictures.has_room(&svg) {
-            return View::Picture(svg);
+/// Counts of errors and of warnings.
+fn finding_labels(findings: &[&Diagnostic]) -> Vec<(&'static str, String)> {
+    let errors = findings.iter().filter(|it| it.is_error()).count();
+    let counts = [("error", errors), ("warning", findings.len() - errors)].into_iter();
+    counts
+        .filter(|(_, count)| *count > 0)
+        .map(|(class, count)| (class, counted(count, class)))
+        .collect()
+}
+
+impl Group<'_, '_> {
+    fn view(&self, pictures: &mut Budget) -> View {
+        if self.picture.is_empty() {
+            return View::Nothing(match self.first.first().map(|host| &host.network) {
+                Some(HostNetwork::Unreadable) => "Its network cannot be read.",
+                _ => "Its source has no network for it.",
+            });
         }
+        View::of(&self.picture, pictures)
     }
-    let tree = host
-        .document()
-        .map(|document| show::tree(&show::title(host, document), document, Style::Plain));
-    match tree.filter(|tree| trees.has_room(tree)) {
-        Some(tree) => View::Tree(tree),
-        None => View::Nothing("The page has no room for it: --host NAME shows it."),
+
+    fn entry(self, view: View, budget: &mut Budget) -> Entry {
+        let lists = match &self.findings[..] {
+            [] => Vec::new(),
+            findings => vec![finding::list(findings, budget)],
+        };
+        let (cluster, role) = (cluster(&self.first), role(&self.first));
+        let rules = self.findings.iter().map(|finding| finding.rule.name).take(finding::MOST);
+        let words = entry::words([&*cluster].into_iter().chain(rules));
+        let labels = finding_labels(&self.findings);
+        let is_open = !self.findings.is_empty();
+        Entry { hosts: self.hosts, cluster, role, labels, words, lists, view, is_open }
     }
 }
 
-fn title(row: &Row<'_>) -> String {
-    let host = row.hosts.first();
+fn title(row: &[&Host]) -> String {
+    let host = row.first();
     let named = host.and_then(|host| {
         let title = show::title(host, host.document()?);
         // The cluster is the section's title.
@@ -175,24 +241,24 @@ fn title(row: &Row<'_>) -> String {
     printable(&named.unwrap_or_else(|| "a host without a name".to_owned()))
 }
 
-fn file(row: &Row<'_>) -> String {
-    let mut files: Vec<&str> = row.hosts.iter().map(|host| &*host.place.file).collect();
+fn file(row: &[&Host]) -> String {
+    let mut files: Vec<&str> = row.iter().map(|host| &*host.place.file).collect();
     files.dedup();
     printable(&files.join(", "))
 }
 
 /// The first host's; documents that name no cluster are together by their directory.
-fn cluster(row: &Row<'_>) -> String {
-    let name = row.hosts.iter().find_map(|host: &&Host| host.cluster.as_deref());
+fn cluster(row: &[&Host]) -> String {
+    let name = row.iter().find_map(|host| host.cluster.as_deref());
     let directory = || {
-        let file = &*row.hosts.first()?.place.file;
+        let file = &*row.first()?.place.file;
         file.rsplit_once('/').map(|(directory, _)| directory)
     };
     printable(name.or_else(directory).unwrap_or("Hosts"))
 }
 
-fn role(row: &Row<'_>) -> String {
-    printable(row.hosts.iter().find_map(|host| host.role.as_deref()).unwrap_or(""))
+fn role(row: &[&Host]) -> String {
+    printable(row.iter().find_map(|host| host.role.as_deref()).unwrap_or(""))
 }
 
 fn finding_counts(findings: &[Diagnostic]) -> (String, String) {
@@ -207,10 +273,10 @@ mod tests {
 
     use super::*;
 
-    /// Hosts alike, each with a picture of some kilobytes.
+    /// Hosts of one interface each, with a name of its own.
     fn hosts(count: usize) -> Hosts {
         let host = |number| {
-            let text = "interfaces: [{name: eno1, type: ethernet}]";
+            let text = format!("interfaces: [{{name: eno{number}, type: ethernet}}]");
             let source = Source { name: format!("{number}.yml").into(), text: text.into() };
             let document =
                 nmgen_document::parse(&source).unwrap_or_else(|it| unreachable!("{it:?}"));
@@ -221,21 +287,22 @@ mod tests {
     }
 
     #[test]
-    fn a_page_without_room_for_all_pictures_has_trees_and_tells_it() {
+    fn a_page_without_room_for_all_pictures_tells_it() {
         let hosts = hosts(9);
-        let page = |pictures, trees| {
-            let bounds = Bounds { pictures, trees, ..PAGE };
+        let page = |pictures| {
+            let bounds = Bounds { pictures, ..PAGE };
             within(&hosts, &[], &["hosts".to_owned()], bounds)
         };
-        let picture = picture::rows(&hosts.hosts)[0].svg().len();
-        let page_of_four = page(4 * picture + picture / 2, PAGE.trees);
-        assert_eq!(page_of_four.matches("<svg").count(), 4);
-        assert_eq!(page_of_four.matches("<details").count(), 9);
-        assert_eq!(page_of_four.matches("eno1  ethernet").count(), 5, "{page_of_four}");
-        assert!(page_of_four.contains("<p>5 hosts are drawn as text"), "{page_of_four}");
-        assert_eq!(page(PAGE.pictures, 0).matches("<svg").count(), 9);
-        let without_trees = page(0, 1);
-        assert!(!without_trees.contains("eno1  ethernet"));
-        assert_eq!(without_trees.matches("The page has no room for it").count(), 9);
+        let picture = Picture::of(&picture::rows(&hosts.hosts)[0]).stages()[0].len();
+        let legend = 1;
+        let page_of_four = page(4 * picture + picture / 2);
+        assert_eq!(page_of_four.matches("<svg").count(), 4 + legend);
+        assert_eq!(page_of_four.matches("<details class=\"host\"").count(), 9);
+        assert_eq!(
+            page_of_four.matches("The page has no room for its picture").count(),
+            5,
+            "{page_of_four}"
+        );
+        assert_eq!(page(PAGE.pictures).matches("<svg").count(), 9 + legend);
     }
 }

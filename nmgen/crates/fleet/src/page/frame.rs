@@ -1,5 +1,7 @@
 //! The page around the hosts.
 
+use std::collections::HashMap;
+
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
@@ -22,12 +24,17 @@ pub(super) struct Summary {
     pub(super) lines: Vec<String>,
     /// Findings that belong to no host.
     pub(super) findings: Option<Markup>,
-    /// Hosts that the box beside the field of the search leaves.
-    pub(super) only: Option<&'static str>,
+    /// The heads of the cells between a host's addresses and its state.
+    pub(super) columns: &'static [&'static str],
+    /// The head of the states.
+    pub(super) state: &'static str,
+    /// The states that hosts can be filtered by: their classes, and their name.
+    pub(super) states: &'static [(&'static str, &'static str)],
 }
 
 /// Ends in a line break.
-pub(super) fn page(summary: &Summary, entries: &[Entry]) -> String {
+pub(super) fn page(summary: &Summary, entries: &mut [Entry]) -> String {
+    sort(entries);
     let style = format!("{}{STYLE}", picture::STYLE);
     let page = html! {
         (DOCTYPE)
@@ -50,9 +57,8 @@ pub(super) fn page(summary: &Summary, entries: &[Entry]) -> String {
                         label for="words" { "Search" }
                         input id="words" type="search" autocomplete="off" spellcheck="false"
                             aria-describedby="hint" aria-controls="hosts";
-                        @if let Some(only) = summary.only {
-                            label { input id="only" type="checkbox"; " " (only) }
-                        }
+                        (choice("role", "Role", roles(entries).into_iter().map(|role| (role, role))))
+                        (choice("state", summary.state, summary.states.iter().copied()))
                         button type="button" id="open" { "Open all" }
                         button type="button" id="close" { "Close all" }
                         output for="words" id="count" {}
@@ -60,6 +66,11 @@ pub(super) fn page(summary: &Summary, entries: &[Entry]) -> String {
                             "Names, addresses, roles, files, rules; every word has to be there. Key / leads here, Escape clears."
                         }
                     }
+                }
+                (table(summary, entries))
+                details.legend {
+                    summary { "Legend" }
+                    div.picture tabindex="0" { @for svg in picture::legend() { (PreEscaped(svg)) } }
                 }
                 main id="hosts" {
                     @if let Some(findings) = &summary.findings { (findings) }
@@ -70,7 +81,47 @@ pub(super) fn page(summary: &Summary, entries: &[Entry]) -> String {
             }
         }
     };
-    format!("{}\n", page.into_string())
+    let mut page = page.into_string();
+    page.push('\n');
+    page
+}
+
+fn choice<'c>(id: &str, name: &str, choices: impl Iterator<Item = (&'c str, &'c str)>) -> Markup {
+    html! {
+        label for=(id) { (name) }
+        select id=(id) {
+            option value="" { "all" }
+            @for (value, text) in choices { option value=(value) { (text) } }
+        }
+    }
+}
+
+/// In the order of their first hosts.
+fn roles(entries: &[Entry]) -> Vec<&str> {
+    let roles = grouped(entries.iter().filter(|it| !it.role.is_empty()), |entry| &entry.role);
+    roles.into_iter().map(|(role, _)| role).collect()
+}
+
+/// Every host in a row, which has the number of its entry.
+fn table(summary: &Summary, entries: &[Entry]) -> Markup {
+    html! {
+        div.table tabindex="0" role="region" aria-label="Table of hosts" {
+            table {
+                thead {
+                    tr {
+                        @for head in ["Host", "Role", "Addresses"] { th scope="col" { (head) } }
+                        @for head in summary.columns { th scope="col" { (head) } }
+                        @for head in [summary.state, "File"] { th scope="col" { (head) } }
+                    }
+                }
+                tbody {
+                    @for (number, entry) in entries.iter().enumerate() {
+                        @for host in &entry.hosts { (host.markup(&entry.role, number)) }
+                    }
+                }
+            }
+        }
+    }
 }
 
 /// Nothing is loaded, sent or run but the page's own style and script.
@@ -84,13 +135,28 @@ fn policy(style: &str) -> String {
     )
 }
 
+/// By cluster and role, in the order of their first entries.
+fn sort(entries: &mut [Entry]) {
+    let mut order = HashMap::new();
+    for (number, entry) in entries.iter().enumerate() {
+        order.entry((entry.cluster.clone(), None)).or_insert(number);
+        order.entry((entry.cluster.clone(), Some(entry.role.clone()))).or_insert(number);
+    }
+    entries.sort_by_cached_key(|entry| {
+        let of =
+            |role: Option<&String>| order.get(&(entry.cluster.clone(), role.cloned())).copied();
+        (of(None), of(Some(&entry.role)))
+    });
+}
+
 /// A section each cluster, and in it each role.
 fn clusters(entries: &[Entry]) -> Markup {
     let is_few = entries.len() <= MOST_OPEN;
+    let hosts = |entries: &[&Entry]| entries.iter().map(|it| it.hosts.len()).sum();
     html! {
         @for (cluster, entries) in &grouped(entries.iter(), |entry| &entry.cluster) {
             section.cluster {
-                h2 { (cluster) " " small { (counted(entries.len(), "host")) } }
+                h2 { (cluster) " " small { (counted(hosts(entries), "host")) } }
                 @for (role, entries) in &grouped(entries.iter().copied(), |entry| &entry.role) {
                     section.role {
                         @if !role.is_empty() { h3 { (role) } }
@@ -108,7 +174,7 @@ fn grouped<'e>(
     key: impl Fn(&'e Entry) -> &'e str,
 ) -> Vec<(&'e str, Vec<&'e Entry>)> {
     let mut groups: Vec<(&str, Vec<&Entry>)> = Vec::new();
-    let mut known = std::collections::HashMap::new();
+    let mut known = HashMap::new();
     for entry in entries {
         let index = *known.entry(key(entry)).or_insert(groups.len());
         match groups.get_mut(index) {

@@ -8,38 +8,72 @@ use svg::node::element::{Group, Path, Rectangle as Shape, Style, Text, Title};
 
 use super::layout::{self, CHARACTER, LINE, Layout, PADDING, PAGE, Rectangle, Size, Way, layout};
 use super::stack::{Brick, Stack};
+use super::stages::Picture;
 
 /// Around the picture, between two stages, and between two hosts.
 const MARGIN: f64 = 24.0;
 const BETWEEN: f64 = 64.0;
 const BELOW: f64 = 58.0;
 const BORDER: f64 = 1.5;
+/// Around a picture on a page: half of the widest border.
+const EDGE: f64 = 2.0;
 /// The height of a title.
 const TITLE: f64 = 26.0;
-/// The names of equal hosts in a line.
+/// The names of equal hosts in a line, and altogether.
 const NAMES: usize = 6;
+const MOST_NAMES: usize = 12;
 
-/// One row of stacks a host, one below the other.
-pub(super) fn svg(rows: &[Vec<Stack>], style: Option<&str>) -> String {
+/// All pictures, one below the other.
+pub(super) fn svg(pictures: &[Picture], style: Option<&str>) -> String {
     let (mut top, mut right) = (MARGIN, 0.0_f64);
     let mut groups = Vec::new();
-    for row in rows {
-        let (group, size) = stacks(row, top);
-        groups.push(group);
-        (top, right) = (top + size.height + BELOW, right.max(size.width));
+    for picture in pictures {
+        let arranged = Arranged::of(&picture.0);
+        let (mut left, mut y) = (MARGIN, top);
+        let mut bottom = top;
+        for (index, stack) in picture.0.iter().enumerate() {
+            let (group, size) = arranged.drawn(index, stack, left, y);
+            groups.push(group);
+            (right, bottom) = (right.max(left + size.width), y + size.height);
+            match arranged.shared {
+                Some(_) => left += size.width + BETWEEN,
+                None => y = bottom + BELOW,
+            }
+        }
+        top = bottom + BELOW;
     }
-    let (width, height) = (right + MARGIN, (top - BELOW + MARGIN).max(MARGIN));
-    let stacks = rows.iter().flatten();
+    let size = Size { width: right + MARGIN, height: (top - BELOW + MARGIN).max(MARGIN) };
+    document(pictures.iter().flat_map(|it| &it.0), size, style, groups)
+}
+
+/// Each stage of a picture on its own, with their lowest rows at one height.
+pub(super) fn stages(picture: &Picture) -> Vec<String> {
+    let arranged = Arranged::of(&picture.0);
+    let stages = picture.0.iter().enumerate();
+    let one = |(index, stack): (usize, &Stack)| {
+        let (group, size) = arranged.drawn(index, stack, EDGE, EDGE);
+        let (width, height) = (size.width + 2.0 * EDGE, size.height + 2.0 * EDGE);
+        document([stack].into_iter(), Size { width, height }, None, vec![group])
+    };
+    stages.map(one).collect()
+}
+
+fn document<'s>(
+    stacks: impl Iterator<Item = &'s Stack>,
+    size: Size,
+    style: Option<&str>,
+    groups: Vec<Group>,
+) -> String {
+    let Size { width, height } = size;
     let names = stacks.flat_map(|stack| [&stack.title].into_iter().chain(&stack.others));
-    let mut names: Vec<&str> = names.map(String::as_str).collect();
     let mut known = HashSet::new();
-    names.retain(|name| known.insert(*name));
+    let names: Vec<&str> = names.map(String::as_str).filter(|name| known.insert(*name)).collect();
     let mut document = Document::new()
-        .set("viewBox", (0, 0, width as i64, height as i64))
-        .set("width", width as i64)
-        .set("height", height as i64)
+        .set("viewBox", (0, 0, width.ceil() as i64, height.ceil() as i64))
+        .set("width", width.ceil() as i64)
+        .set("height", height.ceil() as i64)
         .set("role", "img")
-        .add(Title::new(xml(&format!("Network of {}", names.join(", ")))));
+        .add(Title::new(xml(&format!("Network of {}", listed(&names).join(", ")))));
     if let Some(style) = style {
         document = document.add(Style::new(style));
     }
@@ -54,43 +88,57 @@ pub(super) fn svg(rows: &[Vec<Stack>], style: Option<&str>) -> String {
     format!("{document}\n")
 }
 
+/// The first names, and how many more there are.
+fn listed(names: &[&str]) -> Vec<String> {
+    let mut listed: Vec<String> =
+        names.iter().take(MOST_NAMES).map(|it| (*it).to_owned()).collect();
+    if names.len() > MOST_NAMES {
+        listed.push(format!("{} more", names.len() - MOST_NAMES));
+    }
+    listed
+}
+
 /// Two stages that are wider together are narrowed, or one below the other.
 const BESIDE: f64 = 1.25 * PAGE;
 
-/// The stages of a host with their lowest rows on one line, or one below the other; also their right border and height.
-fn stacks(stacks: &[Stack], top: f64) -> (Group, Size) {
-    let heads: Vec<Head> = stacks.iter().map(Head::of).collect();
-    let layouts = |page: f64| -> Vec<Layout> {
-        let stages = stacks.iter().enumerate();
-        stages.map(|(position, stack)| layout(&stack.bricks, position > 0, page)).collect()
-    };
-    let width = |(head, layout): (&Head, &Layout)| head.size.width.max(layout.size.width);
-    let is_beside = |layouts: &Vec<Layout>| {
-        let widths = heads.iter().zip(layouts).map(width);
-        widths.sum::<f64>() + BETWEEN * stacks.len().saturating_sub(1) as f64 <= BESIDE
-    };
-    let beside = [PAGE, (BESIDE - BETWEEN) / 2.0].map(layouts).into_iter().find(is_beside);
-    let is_beside = beside.is_some();
-    let layouts = beside.unwrap_or_else(|| layouts(PAGE));
-    let tallest = |heights: &mut dyn Iterator<Item = f64>| heights.fold(0.0, f64::max);
-    let shared = tallest(&mut heads.iter().map(|head| head.size.height))
-        + tallest(&mut layouts.iter().map(|layout| layout.size.height));
-    let (mut group, mut left, mut y) = (Group::new(), MARGIN, top);
-    let mut whole = Size::default();
-    for (position, ((stack, head), layout)) in stacks.iter().zip(&heads).zip(&layouts).enumerate() {
-        let height = if is_beside { shared } else { head.size.height + layout.size.height };
-        let place = Place { left, bottom: y + height, is_later: position > 0 };
-        group = head.drawn(group, left, y);
-        group = self::stack(group, stack, layout, place);
-        let width = width((head, layout));
-        whole.width = whole.width.max(left + width);
-        whole.height = y + height - top;
-        match is_beside {
-            true => left += width + BETWEEN,
-            false => y += height + BELOW,
-        }
+/// The stages of a host, side by side with their lowest rows on one line, or one below the other.
+struct Arranged {
+    heads: Vec<Head>,
+    layouts: Vec<Layout>,
+    /// The height of stages that are side by side.
+    shared: Option<f64>,
+}
+
+impl Arranged {
+    fn of(stacks: &[Stack]) -> Self {
+        let heads: Vec<Head> = stacks.iter().map(Head::of).collect();
+        let layouts = |page: f64| -> Vec<Layout> {
+            let stages = stacks.iter().enumerate();
+            stages.map(|(position, stack)| layout(&stack.bricks, position > 0, page)).collect()
+        };
+        let width = |(head, layout): (&Head, &Layout)| head.size.width.max(layout.size.width);
+        let is_beside = |layouts: &Vec<Layout>| {
+            let widths = heads.iter().zip(layouts).map(width);
+            widths.sum::<f64>() + BETWEEN * stacks.len().saturating_sub(1) as f64 <= BESIDE
+        };
+        let beside = [PAGE, (BESIDE - BETWEEN) / 2.0].map(layouts).into_iter().find(is_beside);
+        let tallest = |heights: &mut dyn Iterator<Item = f64>| heights.fold(0.0, f64::max);
+        let shared = beside.as_ref().map(|layouts| {
+            tallest(&mut heads.iter().map(|head| head.size.height))
+                + tallest(&mut layouts.iter().map(|layout| layout.size.height))
+        });
+        Self { layouts: beside.unwrap_or_else(|| layouts(PAGE)), shared, heads }
     }
-    (group, whole)
+
+    /// Draws a stage; also its size.
+    fn drawn(&self, index: usize, stack: &Stack, left: f64, top: f64) -> (Group, Size) {
+        let (head, layout) = (&self.heads[index], &self.layouts[index]);
+        let height = self.shared.unwrap_or(head.size.height + layout.size.height);
+        let place = Place { left, bottom: top + height, is_later: index > 0 };
+        let group = head.drawn(Group::new(), left, top);
+        let width = head.size.width.max(layout.size.width);
+        (self::stack(group, stack, layout, place), Size { width, height })
+    }
 }
 
 /// A stack's left border and bottom, from the picture's top.
@@ -116,7 +164,9 @@ struct Head {
 impl Head {
     fn of(stack: &Stack) -> Self {
         let mut lines = vec![("title", stack.title.clone())];
-        let names = stack.others.chunks(NAMES).map(|names| ("rest", names.join(", ")));
+        let others: Vec<&str> = stack.others.iter().map(String::as_str).collect();
+        let others = listed(&others);
+        let names = others.chunks(NAMES).map(|names| ("rest", names.join(", ")));
         lines.extend(names);
         lines.extend(stack.stage.map(|stage| ("stage", stage.to_owned())));
         lines.extend(stack.rest.iter().map(|line| ("rest", line.clone())));
@@ -167,10 +217,11 @@ fn way(way: &Way, place: Place) -> String {
 
 /// Addresses and routes above, name and type below.
 fn brick(brick: &Brick, it: Rectangle, place: Place) -> Group {
-    let class = match (brick.mark, brick.is_ghost) {
-        (Some(mark), _) => mark.word(),
-        (None, true) => "ghost",
-        (None, false) => "old",
+    let tag = brick.tag();
+    let class = match (&*tag, brick.is_ghost) {
+        ("", true) => "ghost",
+        ("", false) => "old",
+        (tag, _) => tag,
     };
     let (x, top) = (it.left, place.bottom - it.bottom - it.height);
     let mut group = Group::new().set("class", class);
@@ -195,9 +246,9 @@ fn brick(brick: &Brick, it: Rectangle, place: Place) -> Group {
     }
     y += LINE;
     group = group.add(text("name", &brick.name, x + PADDING, y));
-    if let Some(mark) = brick.mark {
-        let end = it.width - PADDING - mark.word().len() as f64 * CHARACTER;
-        group = group.add(text("tag", mark.word(), x + end, y));
+    if !tag.is_empty() {
+        let end = it.width - PADDING - tag.len() as f64 * CHARACTER;
+        group = group.add(text("tag", &tag, x + end, y));
     }
     for property in &brick.properties {
         y += LINE;

@@ -257,7 +257,8 @@ impl Layout {
 }
 
 fn size(brick: &Brick, is_later: bool) -> Size {
-    let tag = brick.mark.map_or(0, |mark| mark.word().len() + 1);
+    let tag = brick.tag();
+    let tag = if tag.is_empty() { 0 } else { tag.len() + 1 };
     let details = brick.details.iter().map(|detail| text(detail, is_later).chars().count());
     let properties = brick.properties.iter().map(|text| text.chars().count());
     let longest = details.chain(properties).chain([brick.name.chars().count() + tag]).max();

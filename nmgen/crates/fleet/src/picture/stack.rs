@@ -1,12 +1,14 @@
 //! The interfaces of a document, what stands on what, and what of it is a frame or a line.
 
 use std::collections::{HashMap, HashSet};
+use std::net::IpAddr;
 
 use nmgen_core::interface;
 use nmgen_core::show::label::{self, Routes};
 use nmgen_core::stack::{self, Relation};
+use nmgen_document::diagnostic::Severity;
 use nmgen_document::format::printable;
-use nmgen_document::{Document, Node};
+use nmgen_document::{Document, Mac, Node};
 
 /// One document.
 pub(super) struct Stack {
@@ -22,7 +24,6 @@ pub(super) struct Stack {
 }
 
 /// An interface.
-#[derive(PartialEq)]
 pub(super) struct Brick {
     pub(super) name: String,
     /// NMState's name of the type.
@@ -41,6 +42,8 @@ pub(super) struct Brick {
     pub(super) is_ghost: bool,
     /// Its difference from the other stage, or from the other state.
     pub(super) mark: Option<Mark>,
+    /// The gravest finding at it.
+    pub(super) fault: Option<Severity>,
 }
 
 /// A difference.
@@ -66,6 +69,16 @@ impl Mark {
 }
 
 impl Brick {
+    /// The words of its difference and its fault, which are also the classes of its colours.
+    pub(super) fn tag(&self) -> String {
+        let fault = self.fault.map(|severity| match severity {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+        });
+        let words: Vec<&str> = self.mark.map(Mark::word).into_iter().chain(fault).collect();
+        words.join(" ")
+    }
+
     pub(super) fn words(&self) -> impl Iterator<Item = &str> {
         let details = self.details.iter().map(|detail| &*detail.text);
         [&*self.name].into_iter().chain(self.properties.iter().map(String::as_str)).chain(details)
@@ -73,7 +86,6 @@ impl Brick {
 }
 
 /// An address or a route.
-#[derive(PartialEq)]
 pub(super) struct Detail {
     pub(super) text: String,
     /// The interface that has it in the other stage.
@@ -104,10 +116,70 @@ impl Stack {
         Self { title: fit(title), others: Vec::new(), stage: None, rest, bricks }
     }
 
-    /// True when nothing but the names of the two differs.
-    pub(super) fn is_like(&self, other: &Self) -> bool {
-        (self.stage, &self.rest, &self.bricks) == (other.stage, &other.rest, &other.bricks)
+    /// All that the picture shows but names of hosts and addresses.
+    pub(super) fn shape(&self) -> String {
+        let mut shape = format!("{:?}\n", self.stage);
+        let mut add = |text: &str| {
+            shape.push_str(text);
+            shape.push('\n');
+        };
+        self.rest.iter().for_each(|text| add(&masked(text)));
+        for brick in &self.bricks {
+            add(&format!(
+                "{} {:?} {} {:?} {:?}",
+                brick.name, brick.below, brick.is_ghost, brick.mark, brick.fault
+            ));
+            brick.properties.iter().for_each(|text| add(&masked(text)));
+            for detail in &brick.details {
+                add(&masked(&detail.text));
+                detail.other.iter().for_each(|other| add(other));
+            }
+        }
+        shape
     }
+
+    /// Adds a stack of the same shape.
+    pub(super) fn add(&mut self, other: Self) {
+        self.others.push(other.title);
+        self.rest
+            .iter_mut()
+            .zip(other.rest)
+            .for_each(|(one, other)| mark_if_different(one, &other));
+        for (one, other) in self.bricks.iter_mut().zip(other.bricks) {
+            let properties = one.properties.iter_mut().zip(other.properties);
+            properties.for_each(|(one, other)| mark_if_different(one, &other));
+            let details = one.details.iter_mut().zip(other.details);
+            details.for_each(|(one, other)| mark_if_different(&mut one.text, &other.text));
+        }
+    }
+}
+
+/// Follows the text of the first of several hosts if others have another one.
+pub(super) const DIFFERS: &str = " \u{2026}";
+
+fn mark_if_different(text: &mut String, other: &str) {
+    if text != other && !text.ends_with(DIFFERS) {
+        text.push_str(DIFFERS);
+    }
+}
+
+/// A text without a host's name, IP addresses and MAC addresses.
+fn masked(text: &str) -> String {
+    if text.starts_with("hostname ") {
+        return "hostname".to_owned();
+    }
+    let word = |word: &str| {
+        let (address, prefix) = word.split_once('/').unwrap_or((word, ""));
+        match address.parse::<IpAddr>() {
+            // The default route's networks.
+            Ok(ip) if ip.is_unspecified() => word.to_owned(),
+            Ok(IpAddr::V4(_)) => format!("IPv4/{prefix}"),
+            Ok(IpAddr::V6(_)) => format!("IPv6/{prefix}"),
+            Err(_) if Mac::parse(word).is_some() => "MAC".to_owned(),
+            Err(_) => word.to_owned(),
+        }
+    };
+    text.split([' ', ',']).map(word).collect::<Vec<_>>().join(" ")
 }
 
 fn brick(node: &Node<'_>, routes: &Routes<'_>) -> Brick {
@@ -122,6 +194,7 @@ fn brick(node: &Node<'_>, routes: &Routes<'_>) -> Brick {
         base: None,
         is_ghost: false,
         mark: None,
+        fault: None,
     }
 }
 
@@ -219,5 +292,6 @@ fn ghost(name: &str) -> Brick {
         base: None,
         is_ghost: true,
         mark: None,
+        fault: None,
     }
 }

@@ -4,36 +4,60 @@ use std::collections::HashMap;
 
 use nmgen_core::show;
 use nmgen_core::source::{Host, Stage};
+use nmgen_document::diagnostic::Diagnostic;
 
-use super::drawing;
 use super::stack::{Brick, Detail, Mark, Stack};
-
+use super::{drawing, fault};
 const EARLY: &str = "in the initramfs";
 const NODE: &str = "on the running node";
 const BEFORE: &str = "before";
 const AFTER: &str = "after";
 
-/// A host of a picture, with both of its stages if the sources have them.
-pub(crate) struct Row<'h> {
-    /// Its descriptions: one, or the early and the later one.
-    pub(crate) hosts: Vec<&'h Host>,
-    /// None of a host without a document.
-    pub(super) stacks: Vec<Stack>,
-}
+/// The stacks of a host, or of hosts that differ only in names and addresses: none without a document, two of two stages.
+pub(crate) struct Picture(pub(super) Vec<Stack>);
 
-impl Row<'_> {
-    pub(crate) fn has_picture(&self) -> bool {
-        !self.stacks.is_empty()
+impl Picture {
+    /// Of the descriptions of one host.
+    pub(crate) fn of(row: &[&Host]) -> Self {
+        let mut stacks: Vec<Stack> = row.iter().filter_map(|host| stack(host)).collect();
+        if let [early, later] = &mut stacks[..] {
+            (early.stage, later.stage) = (Some(EARLY), Some(NODE));
+            mark_moved(early, later);
+            mark_only(&early.bricks, &mut later.bricks, Mark::New);
+        }
+        Self(stacks)
     }
 
-    /// The picture without its style, which a page has once.
-    pub(crate) fn svg(&self) -> String {
-        drawing::svg(std::slice::from_ref(&self.stacks), None)
+    pub(crate) const fn is_empty(&self) -> bool {
+        self.0.is_empty()
     }
 
-    /// All words of the picture.
+    /// One picture a stage, without the style, which a page has once.
+    pub(crate) fn stages(&self) -> Vec<String> {
+        drawing::stages(self)
+    }
+
+    /// Marks the interfaces that findings are at, which are of the hosts that the picture shows.
+    pub(crate) fn mark(&mut self, row: &[&Host], findings: &[&Diagnostic]) {
+        let documents = row.iter().filter_map(|host| host.document());
+        for (stack, document) in self.0.iter_mut().zip(documents) {
+            fault::mark(&mut stack.bricks, document, findings);
+        }
+    }
+
+    /// The picture without names of hosts and without addresses, which equal hosts share.
+    pub(crate) fn shape(&self) -> String {
+        self.0.iter().map(Stack::shape).collect()
+    }
+
+    /// Adds a picture of the same shape: texts that differ are marked.
+    pub(crate) fn add(&mut self, other: Self) {
+        self.0.iter_mut().zip(other.0).for_each(|(one, other)| one.add(other));
+    }
+
+    /// The texts that only this host has.
     pub(crate) fn words(&self) -> impl Iterator<Item = &str> {
-        self.stacks.iter().flat_map(|stack| {
+        self.0.iter().flat_map(|stack| {
             let rest = stack.rest.iter().map(String::as_str);
             rest.chain(stack.bricks.iter().flat_map(Brick::words))
         })
@@ -41,14 +65,14 @@ impl Row<'_> {
 
     /// The interfaces' addresses, the later stage's first.
     pub(crate) fn addresses(&self) -> impl Iterator<Item = &str> {
-        let bricks = self.stacks.iter().rev().flat_map(|stack| &stack.bricks);
+        let bricks = self.0.iter().rev().flat_map(|stack| &stack.bricks);
         let details = bricks.flat_map(|brick| &brick.details);
         details.map(|detail| &*detail.text).filter(|text| text.contains('/') && !text.contains(' '))
     }
 }
 
-/// One row a host, those without a document too: its document, or both stages.
-pub(crate) fn rows(hosts: &[Host]) -> Vec<Row<'_>> {
+/// One row a host, those without a document too: its description, or the early and the later one.
+pub(crate) fn rows(hosts: &[Host]) -> Vec<Vec<&Host>> {
     let mut early: HashMap<Key<'_>, &Host> = HashMap::new();
     let mut later: HashMap<Key<'_>, &Host> = HashMap::new();
     for host in hosts.iter().filter(|host| host.document().is_some() && host.policy.is_none()) {
@@ -60,13 +84,10 @@ pub(crate) fn rows(hosts: &[Host]) -> Vec<Row<'_>> {
     for host in hosts {
         let (before, after) = (early.get(&key(host)), later.get(&key(host)));
         let row = match (before, after) {
-            (Some(_), Some(after)) if is(before, host) => {
-                let stacks = pair(stack(host), stack(after)).unwrap_or_default();
-                Row { hosts: vec![host, *after], stacks }
-            }
+            (Some(_), Some(after)) if is(before, host) => vec![host, *after],
             // Drawn beside the early one.
             (Some(_), Some(_)) if is(after, host) => continue,
-            _ => Row { hosts: vec![host], stacks: stack(host).into_iter().collect() },
+            _ => vec![host],
         };
         rows.push(row);
     }
@@ -81,7 +102,7 @@ fn key(host: &Host) -> Key<'_> {
 }
 
 /// Two states of a host side by side, or the one that there is.
-pub(crate) fn change<'h>(before: Option<&'h Host>, after: Option<&'h Host>) -> Row<'h> {
+pub(crate) fn change(before: Option<&Host>, after: Option<&Host>) -> Picture {
     let (mut old, mut new) = (before.and_then(stack), after.and_then(stack));
     if let (Some(old), Some(new)) = (&mut old, &mut new) {
         (old.stage, new.stage) = (Some(BEFORE), Some(AFTER));
@@ -90,23 +111,12 @@ pub(crate) fn change<'h>(before: Option<&'h Host>, after: Option<&'h Host>) -> R
         mark_only(&new.bricks, &mut old.bricks, Mark::Gone);
         mark_changed(&old.bricks, &mut new.bricks);
     }
-    Row {
-        hosts: before.into_iter().chain(after).collect(),
-        stacks: old.into_iter().chain(new).collect(),
-    }
+    Picture(old.into_iter().chain(new).collect())
 }
 
 fn stack(host: &Host) -> Option<Stack> {
     let document = host.document()?;
     Some(Stack::of(&show::title(host, document), &document.shown()))
-}
-
-fn pair(early: Option<Stack>, later: Option<Stack>) -> Option<Vec<Stack>> {
-    let (mut early, mut later) = (early?, later?);
-    (early.stage, later.stage) = (Some(EARLY), Some(NODE));
-    mark_moved(&mut early, &mut later);
-    mark_only(&early.bricks, &mut later.bricks, Mark::New);
-    Some(vec![early, later])
 }
 
 /// Marks addresses and routes that another interface has then, on both sides.
