@@ -47,9 +47,15 @@ pub(crate) fn persist(paths: &Paths, log: &Log) -> Result<(), Fault> {
         without_document(paths, &line, log);
         return Ok(());
     }
-    let (staged, early) = (staged(paths)?, early_names(paths)?);
-    let files = contents(&staged.iter().collect::<Vec<_>>())?;
-    let mark = Mark::staged(paths)?;
+    let (mut staged, early) = (staged(paths)?, early_names(paths)?);
+    let count = staged.len();
+    let files = contents(&staged, log);
+    staged.retain(|profile| files.iter().any(|file| file.name == profile.file_name()));
+    let is_whole = staged.len() == count;
+    let mark = Mark::staged(paths).unwrap_or_else(|fault| {
+        log.say(Level::Error, &chain(&fault));
+        Mark::default()
+    });
     let cards = Cards::look(paths).map_err(|source| Fault::ReadCards { source })?.all;
     let others = survivors::all(paths, &early)?;
     // Where the running system gets no profile of the document's, what gave way to it is as before.
@@ -67,7 +73,8 @@ pub(crate) fn persist(paths: &Paths, log: &Log) -> Result<(), Fault> {
                 cards: &cards,
                 mark,
             });
-            let hand_over = HandOver { paths, line, system, plan: &plan, files: &files, mark, log };
+            let (plan, files) = (&plan, &files);
+            let hand_over = HandOver { paths, line, system, plan, files, is_whole, mark, log };
             let (kept, done) = hand_over.run();
             (back(&plan.given), kept, done)
         }

@@ -121,6 +121,33 @@ fn the_first_boot_gives_it_what_the_document_asks_for() {
     assert!(!machine.has("run/nmgen-boot"));
 }
 
+/// A disk that fails, or a file of another program's: more than any profile has.
+#[tests::case]
+fn a_profile_that_cannot_be_read_is_named_and_the_others_are_given() {
+    let large = |path: &std::path::Path| {
+        let file = std::fs::File::options().write(true).open(path).unwrap();
+        file.set_len(17 << 20).unwrap();
+    };
+    let machine = booted();
+    let vlan = format!("{STAGED}/ens3.100.nmconnection");
+    let text = machine.read(&vlan);
+    large(&machine.path(&vlan));
+    let said = machine.persist();
+    assert_eq!(said.code, Some(0), "{said:?}");
+    assert!(said.console.contains("ens3.100.nmconnection"), "{said:?}");
+    assert!(said.console.contains("the running system got 1 profile"), "{said:?}");
+    assert_eq!(machine.profiles(RUNNING), ["ens3"]);
+    assert_eq!(machine.read("sysroot/etc/hostname"), "worker-0\n");
+    assert!(machine.profiles(EARLY).is_empty() && !machine.has(MARK));
+    // The next boot gives what is missing.
+    assert_eq!(machine.boot().code, Some(0));
+    assert_eq!(machine.read(&vlan), text);
+    let said = machine.persist();
+    assert_eq!(said.code, Some(0), "{said:?}");
+    assert_eq!(machine.profiles(RUNNING), ["ens3", "ens3.100"]);
+    assert!(machine.has(MARK));
+}
+
 #[tests::case]
 fn later_boots_leave_it_alone() {
     let machine = booted();

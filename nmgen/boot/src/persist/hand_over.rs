@@ -47,6 +47,8 @@ pub(super) struct HandOver<'a> {
     pub(super) plan: &'a Plan<'a>,
     /// The files of nmgen's profiles for the running system.
     pub(super) files: &'a [File],
+    /// Whether these are all of them. Without the mark the next boot gives the others.
+    pub(super) is_whole: bool,
     /// This boot's mark.
     pub(super) mark: &'a Mark,
     pub(super) log: &'a Log,
@@ -113,9 +115,12 @@ impl HandOver<'_> {
     /// Hands the initramfs's other profiles over, and names cards without one.
     fn give_others(&self) -> Result<(), Fault> {
         let Plan { others, bare_cards, .. } = self.plan;
-        if !others.is_empty() {
-            write::write(&self.system.directory, &contents(others)?).map_err(Fault::Machine)?;
-            let names: Vec<String> = others.iter().map(|other| other.name()).collect();
+        let files = contents(others.iter().copied(), self.log);
+        if !files.is_empty() {
+            write::write(&self.system.directory, &files).map_err(Fault::Machine)?;
+            let is_written = |other: &&&Other| files.iter().any(|it| it.name == other.file_name());
+            let names: Vec<String> =
+                others.iter().filter(is_written).map(|other| other.name()).collect();
             let text = format!(
                 "the running system got the initramfs's other profiles too: {}",
                 names.join(", ")
@@ -138,6 +143,9 @@ impl HandOver<'_> {
             .filter(|file| is_there(directory, file))
             .for_each(|file| digests.add(file));
         private(&root.place(DIGESTS)?, digests.text().into_bytes())?;
+        if !self.is_whole {
+            return Ok(());
+        }
         private(&root.place(PERSISTED)?, self.mark.text().into_bytes())
     }
 }
@@ -219,11 +227,13 @@ fn links(stage: &Path) -> Result<Vec<(String, Vec<u8>)>, Fault> {
     Ok(found)
 }
 
-/// The files of these profiles.
-pub(super) fn contents<'p>(
-    profiles: impl IntoIterator<Item = &'p &'p Other>,
-) -> Result<Vec<File>, Fault> {
-    profiles.into_iter().map(|profile| copy(profile)).collect()
+/// The files of these profiles. One that cannot be read is named, and the others are handed over.
+pub(super) fn contents<'p>(profiles: impl IntoIterator<Item = &'p Other>, log: &Log) -> Vec<File> {
+    let content = |profile: &Other| {
+        let copied = copy(profile);
+        copied.map_err(|fault| log.say(Level::Error, &chain(&fault))).ok()
+    };
+    profiles.into_iter().filter_map(content).collect()
 }
 
 /// The content of a file; `None` if it is missing.

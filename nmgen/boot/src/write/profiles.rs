@@ -163,12 +163,15 @@ pub(crate) fn forget(paths: &Paths, is_back: impl Fn(&Other) -> bool) -> Result<
     for name in early_names(paths)? {
         files::remove(&profiles.join(name))?;
     }
-    let mut back = Vec::new();
+    let (mut back, mut unread) = (Vec::new(), Ok(()));
     for other in self::displaced_ones(paths)? {
         let is_there = other.path.file_name().is_some_and(|name| profiles.join(name).exists());
         // Who made the profiles anew has made this one too.
         if !is_there && is_back(&other) {
-            back.push(copy(&other)?);
+            match copy(&other) {
+                Ok(file) => back.push(file),
+                Err(fault) => unread = Err(fault),
+            }
         }
     }
     if !back.is_empty() {
@@ -177,7 +180,8 @@ pub(crate) fn forget(paths: &Paths, is_back: impl Fn(&Other) -> bool) -> Result<
     files::remove(&paths.under(RUN_SETTINGS))?;
     let path = paths.under(STAGE);
     unless_missing(fs::remove_dir_all(&path)).map_err(|source| Fault::Remove { path, source })?;
-    detection::restore(paths, &switched_off)
+    detection::restore(paths, &switched_off)?;
+    unread
 }
 
 /// The file names of nmgen's profiles for the initramfs.
