@@ -204,13 +204,13 @@ mod tests {
     fn unknown_keys_of_a_section_are_secrets() {
         for (line, is_below, expected) in [
             (
-                "[{mtu: 1, 802.1x: {identity: a, pss: b, key: c}, pss: d}]",
+                "[{mtu: 1, 802.1x: {identity: a, sss: b, key: c}, sss: d}]",
                 false,
-                "[{mtu: 1, 802.1x: {identity: a, pss: <hidden>, key: <hidden>}, pss: d}]",
+                "[{mtu: 1, 802.1x: {identity: a, sss: <hidden>, key: <hidden>}, sss: d}]",
             ),
             ("macsec: {key: a, encrypt: true}", false, "macsec: {key: <hidden>, encrypt: true}"),
-            ("  pwd: a # b", true, "  pwd: <hidden>"),
-            ("  pwd: a # b", false, "  pwd: a # b"),
+            ("  sss: a # b", true, "  sss: <hidden>"),
+            ("  sss: a # b", false, "  sss: a # b"),
             ("  identiy: a", true, "  identiy: a"),
             ("  left: 2001:db8:f::55", true, "  left: 2001:db8:f::55"),
             ("  left: 2001:db8::1 # psk: b", true, "  left: 2001:db8::1 # psk: <hidden>"),
