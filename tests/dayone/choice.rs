@@ -185,11 +185,12 @@ fn hardware_names_the_node_where_its_hostname_does_not() -> Result<(), Error> {
         assert_eq!(second.exit, 0, "{}", second.text());
         assert!(second.text().contains("DMI serial or UUID SN-1234"), "{}", second.text());
         assert!(case.peer().pings(OTHER, SOON)?);
-        // The image of a seed, whose machine-id comes with it: nothing of the state is obeyed, and the document is put in force
-        // anew.
+        // The image of a seed, whose machine-id comes with it, and a document of the site: nothing of the state is obeyed, and the
+        // document is put in force.
         inside.sh(
             "sed -i s/52:54:00:00:00:01/52:54:00:00:00:99/ /var/lib/dayone/record.json && \
              echo 4c4c4544-0000-1000-8000-000000000002 >/lab-dmi/dmi/id/product_uuid && \
+             echo '# of the site' >>/etc/nmstate/openshift/SN-1234.yml && \
              systemctl restart dayone.service",
         )?;
         let json = inside.sh("dayone status --json")?;
