@@ -131,7 +131,7 @@ fn no_document_is_a_success_that_touches_nothing() -> Result<(), Error> {
 
 /// The name comes by DHCP, and the document that it chooses ends the lease.
 #[tests::case]
-fn localhost_waits_for_its_name_and_keeps_it() -> Result<(), Error> {
+fn localhost_waits_for_its_name() -> Result<(), Error> {
     let lab = Lab::open()?;
     let node = agent(Node::new("localhost").nic(Nic::new("eno1", MAC)))
         .keyfile("eno1", &day_one_dhcp())

@@ -7,12 +7,15 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use nmgen_document::{Entry, Node, Value};
 
+use super::effort::values;
 use crate::state::{Refusal, State};
 
 /// Attempts for each known refusal until no other one is expected: of two, one is missed once in 16 million times.
 const ATTEMPTS: usize = 24;
 /// Bound on attempts for a group with many faults.
 const MAX_ATTEMPTS: usize = 240;
+/// Bound on the values of all attempts together: ten thousand features of one card, each of them unknown, have as many refusals.
+const MOST_VALUES: usize = 250_000;
 
 /// nmstate's verdict on the conversion of this document.
 pub(super) fn judge(root: &Node<'_>) -> Result<(), Refusal> {
@@ -21,11 +24,11 @@ pub(super) fn judge(root: &Node<'_>) -> Result<(), Refusal> {
     for group in groups(root) {
         let state = self::state(&group)?;
         if let Err(refusal) = state.generate() {
-            return Err(least(&state, &refusal));
+            return Err(least(&group, &state, &refusal));
         }
     }
     // A contradiction between groups, or outside of interfaces.
-    Err(least(&state, &refusal))
+    Err(least(root, &state, &refusal))
 }
 
 /// Words of refusals that follow from the document alone, whatever the node has. The others may be about what only a node knows, or
@@ -73,19 +76,19 @@ const OF_THE_DOCUMENT: &[&str] = &[
 pub(super) fn judge_alone(root: &Node<'_>) -> Result<(), Refusal> {
     let whole = state(root)?;
     let Err(first) = whole.generate() else { return Ok(()) };
-    let alone = |state: &State, first: &Refusal| {
-        let mut found = refusals(state, first).into_iter();
+    let alone = |root: &Node<'_>, state: &State, first: &Refusal| {
+        let mut found = refusals(root, state, first).into_iter();
         found.find(|text| OF_THE_DOCUMENT.iter().any(|words| text.contains(words)))
     };
     for group in groups(root) {
         let state = self::state(&group)?;
         if let Err(refusal) = state.generate()
-            && let Some(text) = alone(&state, &refusal)
+            && let Some(text) = alone(&group, &state, &refusal)
         {
             return Err(Refusal(text));
         }
     }
-    alone(&whole, &first).map_or(Ok(()), |text| Err(Refusal(text)))
+    alone(root, &whole, &first).map_or(Ok(()), |text| Err(Refusal(text)))
 }
 
 /// The refusal with the members of its sets in order.
@@ -116,15 +119,15 @@ fn state(root: &Node<'_>) -> Result<State, Refusal> {
 }
 
 /// The first in the order of their words of the refusals of this state.
-fn least(state: &State, first: &Refusal) -> Refusal {
-    refusals(state, first).pop_first().map_or_else(|| in_order(first), Refusal)
+fn least(root: &Node<'_>, state: &State, first: &Refusal) -> Refusal {
+    refusals(root, state, first).pop_first().map_or_else(|| in_order(first), Refusal)
 }
 
-/// The refusals of this state, of which nmstate tells any one.
-fn refusals(state: &State, first: &Refusal) -> BTreeSet<String> {
+/// The refusals of this document's state, of which nmstate tells any one.
+fn refusals(root: &Node<'_>, state: &State, first: &Refusal) -> BTreeSet<String> {
     let mut found = BTreeSet::from([in_order(first).0]);
     let mut in_vain = 0;
-    for _ in 0..MAX_ATTEMPTS {
+    for _ in 0..MAX_ATTEMPTS.min(MOST_VALUES / values(root)) {
         let again = state.generate().err();
         let is_new = again.is_some_and(|refusal| found.insert(in_order(&refusal).0));
         in_vain = if is_new { 0 } else { in_vain + 1 };

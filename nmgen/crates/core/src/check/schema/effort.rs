@@ -30,7 +30,7 @@ impl Effort {
 }
 
 /// The values of a part; of a range of VLAN tags, each of which nmstate looks up, as many as it has.
-fn values(node: &Node<'_>) -> usize {
+pub(super) fn values(node: &Node<'_>) -> usize {
     let end = |key| node.get(key).and_then(Node::number).unwrap_or_default().min(u16::MAX.into());
     1 + end("max").saturating_sub(end("min")) as usize + node.below().map(values).sum::<usize>()
 }
