@@ -10,15 +10,8 @@ use super::stages::Picture;
 pub(crate) fn legend() -> Vec<String> {
     let brick = |name: &str, property: &str| Brick {
         name: name.to_owned(),
-        kind: String::new(),
         properties: vec![property.to_owned()],
-        details: Vec::new(),
-        below: Vec::new(),
-        frame: None,
-        base: None,
-        is_ghost: false,
-        mark: None,
-        fault: None,
+        ..Brick::default()
     };
     let marked = |mark, property| Brick { mark: Some(mark), ..brick("interface", property) };
     let faulty = |fault, property| Brick { fault: Some(fault), ..brick("interface", property) };

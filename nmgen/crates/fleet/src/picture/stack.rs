@@ -24,6 +24,7 @@ pub(super) struct Stack {
 }
 
 /// An interface.
+#[derive(Default)]
 pub(super) struct Brick {
     pub(super) name: String,
     /// NMState's name of the type.
@@ -189,12 +190,7 @@ fn brick(node: &Node<'_>, routes: &Routes<'_>) -> Brick {
         kind: node.text_at("type").unwrap_or("ethernet").to_owned(),
         properties: label::properties(node).iter().map(|text| fit(text)).collect(),
         details: label::details(node, routes).iter().map(detail).collect(),
-        below: Vec::new(),
-        frame: None,
-        base: None,
-        is_ghost: false,
-        mark: None,
-        fault: None,
+        ..Brick::default()
     }
 }
 
