@@ -19,7 +19,33 @@ use nix::unistd::Pid;
 use proptest::prelude::Rng as _;
 use proptest::test_runner::{RngAlgorithm, TestRng};
 use tests::machine::{DEFAULT_PROFILE, EARLY, Machine};
-use tests::{fleet, program};
+use tests::{fleet, program, skip};
+
+/// What a process can write.
+#[derive(Clone, Copy)]
+enum Space {
+    Enough,
+    /// So many blocks of 512 bytes in a file.
+    InAFile(u32),
+    /// So many KiB on the whole disk, beside what is there.
+    OnTheDisk(u32),
+}
+
+/// Runs a command in a copy of its directory on a disk with so much space, and takes over what it leaves: directory, KiB, command.
+const ON_A_DISK: &str = r#"
+place=$1 space=$2 disk=$(mktemp -d); shift 2
+trap 'umount "$disk"; rmdir "$disk"' EXIT
+set -e
+mount -t tmpfs -o mode=0700 tmpfs "$disk"
+cp -a "$place/." "$disk"
+cd "$disk"
+mount -o "remount,size=$(($(df --output=used -k . | tail -n 1) + space))k" "$disk"
+code=0; "$@" || code=$?
+find "$place" -mindepth 1 -delete
+cp -a . "$place"
+cd /
+exit $code
+"#;
 
 /// A command that writes, in a directory that is made ready for it.
 struct Writer {
@@ -154,23 +180,49 @@ impl Writer {
         place
     }
 
-    fn run(&self, place: &Path, limit: Option<u32>) -> Command {
+    fn run(&self, place: &Path, space: Space) -> Command {
         let program =
             if self.command[0] == "dayone" { program::dayone() } else { program::nmgen() };
-        let mut command = match limit {
-            None => Command::new(program),
-            Some(blocks) => {
-                // A limit of a file's size is a disk that is full for this process.
+        let mut command = match space {
+            Space::Enough => Command::new(program),
+            Space::InAFile(blocks) => {
                 let mut shell = Command::new("sh");
                 shell
                     .args(["-c", &format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" \"$@\"")]);
                 shell.arg(program);
                 shell
             }
+            Space::OnTheDisk(space) => {
+                let mut namespace = Command::new("unshare");
+                namespace.args([
+                    "--mount",
+                    "--propagation",
+                    "private",
+                    "sh",
+                    "-c",
+                    ON_A_DISK,
+                    "sh",
+                ]);
+                namespace.arg(place).arg(space.to_string()).arg(program);
+                namespace
+            }
         };
         command.args(&self.command[1..]).current_dir(place);
         command.stdout(Stdio::null()).stderr(Stdio::null());
         command
+    }
+
+    /// Returns what an undisturbed run leaves, and how long it takes.
+    fn undisturbed(&self) -> (BTreeMap<String, u32>, Duration) {
+        let place = self.place();
+        let start = Instant::now();
+        let status = self.run(place.path(), Space::Enough).status().unwrap();
+        assert!(status.success(), "{:?}: {status}", self.command);
+        let length = start.elapsed();
+        // A second run may have more than the first one, such as a mark that it was there.
+        (self.again)(place.path());
+        assert!(self.run(place.path(), Space::Enough).status().unwrap().success());
+        (tree(place.path()), length)
     }
 
     /// The faults of a place after a disturbance, and after the next run.
@@ -183,7 +235,7 @@ impl Writer {
             fault(format!("neither the old file nor the new one: {}", text.escape_ascii()));
         }
         (self.again)(place);
-        if !self.run(place, None).status().unwrap().success() {
+        if !self.run(place, Space::Enough).status().unwrap().success() {
             fault("the next run fails".to_owned());
         }
         let found = tree(place);
@@ -234,19 +286,11 @@ fn a_disturbed_write_leaves_nothing_behind_the_next_run() {
     let mut random = TestRng::from_seed(RngAlgorithm::ChaCha, &bytes);
     let mut faults = Vec::new();
     for writer in WRITERS {
-        let whole = writer.place();
-        let start = Instant::now();
-        let status = writer.run(whole.path(), None).status().unwrap();
-        assert!(status.success(), "{:?}: {status}", writer.command);
-        let length = start.elapsed();
-        // A second run may have more than the first one, such as a mark that it was there.
-        (writer.again)(whole.path());
-        assert!(writer.run(whole.path(), None).status().unwrap().success());
-        let expected = tree(whole.path());
+        let (expected, length) = writer.undisturbed();
         let place = writer.place();
         for turn in 0..6 {
             let signal = if turn % 2 == 0 { Signal::SIGKILL } else { Signal::SIGTERM };
-            let mut call = writer.run(place.path(), None).spawn().unwrap();
+            let mut call = writer.run(place.path(), Space::Enough).spawn().unwrap();
             std::thread::sleep(Duration::from_secs_f64(
                 length.as_secs_f64() * f64::from(random.next_u32() % 1000) / 1000.0,
             ));
@@ -256,9 +300,28 @@ fn a_disturbed_write_leaves_nothing_behind_the_next_run() {
         faults.extend(writer.faults(place.path(), &expected, "killed"));
         let place = writer.place();
         for blocks in [0, 1, 4, 64] {
-            writer.run(place.path(), Some(blocks)).status().unwrap();
+            writer.run(place.path(), Space::InAFile(blocks)).status().unwrap();
         }
-        faults.extend(writer.faults(place.path(), &expected, "without space"));
+        faults.extend(writer.faults(place.path(), &expected, "with a limit of a file's size"));
+    }
+    assert!(faults.is_empty(), "{} faults\n{}", faults.len(), faults.join("\n"));
+}
+
+#[tests::case]
+fn a_full_disk_leaves_nothing_behind_the_next_run() {
+    skip::unless_root("mounts a disk of its own");
+    let mut faults = Vec::new();
+    for writer in WRITERS {
+        let (expected, _) = writer.undisturbed();
+        let place = writer.place();
+        if !writer.run(place.path(), Space::OnTheDisk(16 << 10)).status().unwrap().success() {
+            skip::part("no disk can be mounted here");
+        }
+        let place = writer.place();
+        for space in [0, 4, 16, 64] {
+            writer.run(place.path(), Space::OnTheDisk(space)).status().unwrap();
+        }
+        faults.extend(writer.faults(place.path(), &expected, "on a full disk"));
     }
     assert!(faults.is_empty(), "{} faults\n{}", faults.len(), faults.join("\n"));
 }
