@@ -69,8 +69,12 @@ impl Run<'_> {
     fn cost(&self, place: &Path, bytes: usize) -> Cost {
         let text = self.shape.text(bytes, self.is_one_line);
         if self.command == ["boot"] {
-            return measure::run(&mut Machine::with_card().host("cluster", &text).command())
-                .unwrap();
+            // What runs there is the program of the initramfs.
+            let machine = Machine::with_card().host("cluster", &text);
+            let program =
+                if program::is_shipped() { program::nmgen_ramdisk() } else { program::nmgen() };
+            let mut command = Command::new(program);
+            return measure::run(command.args(["boot", "--root"]).arg(machine.path(""))).unwrap();
         }
         fs::write(place.join("a.yml"), text).unwrap();
         let (program, arguments) = match self.command {

@@ -118,4 +118,15 @@ mod tests {
         let comment = format!("# {}\n", "x".repeat(3 << 20));
         assert_eq!(is_read(&([&*section; 4].join("---\n") + &comment)), [true; 4]);
     }
+
+    #[test]
+    fn a_text_is_refused_by_its_brackets_before_it_is_scanned() {
+        for (before, item, marks, after) in
+            [("{a: [", "a,", 1, "]}\n"), ("a:\n  [", "{},", 2, "]\n"), ("# ", "[,", 2, "\n")]
+        {
+            let text = |count: usize| format!("{before}{}{after}", item.repeat(count));
+            assert_eq!(is_read(&text(super::MOST / marks / 2)), [true], "{item}");
+            assert_eq!(is_read(&text(super::MOST / marks + 1)), [false], "{item}");
+        }
+    }
 }

@@ -19,6 +19,10 @@ use crate::text::{Position, Source, Span};
 /// NMState nests at most nine levels.
 const MAX_DEPTH: usize = 32;
 
+/// Comes before a text that begins with a bracket, as JSON does: the scanner keeps all tokens of a collection that may be a key,
+/// and what begins on this line is none.
+const DOCUMENT_START: &str = "--- ";
+
 /// The tags that repeat the value's own type; `!!str` is handled apart.
 const CORE_TAGS: &[&str] = &["bool", "float", "int", "map", "null", "seq", "str"];
 
@@ -66,8 +70,12 @@ pub fn usable(document: Document<'_>) -> Result<Document<'_>, Diagnostics> {
 /// Parses any document from the text of `lines`.
 pub(crate) fn parse_tree(text: &str, lines: Lines) -> Result<Document<'_>, Diagnostics> {
     let spaced = tab::as_spaces(text);
-    let mut reader = Reader::new(text, spaced.as_deref().unwrap_or(text), lines);
-    match reader.document(0) {
+    let spaced = spaced.as_deref().unwrap_or(text);
+    let is_flow = text.starts_with(['{', '[']);
+    let begun = is_flow.then(|| format!("{DOCUMENT_START}{spaced}"));
+    let mut reader = Reader::new(text, begun.as_deref().unwrap_or(spaced), lines);
+    reader.ahead = if is_flow { DOCUMENT_START.len() } else { 0 };
+    match reader.crowding().map_or_else(|| reader.document(0), Err) {
         Ok(root) => {
             reader.faults.extend(space::in_keys(text, &root, &reader.lines));
             if reader.faults.is_empty() {
@@ -142,6 +150,8 @@ struct Reader<'t, 's> {
     lines: Lines,
     /// The number of lines above the text.
     above: u32,
+    /// The number of characters that the parser has before the text.
+    ahead: usize,
     /// Parser of the text, perhaps with spaces in place of tabs.
     parser: Parser<'s, StrInput<'s>>,
     anchors: HashMap<usize, Anchored<'t>>,
@@ -161,6 +171,7 @@ impl<'t, 's> Reader<'t, 's> {
             budget: lines.budget().clone(),
             lines,
             above: 0,
+            ahead: 0,
             parser: Parser::new_from_str(spaced),
             anchors: HashMap::new(),
             items: Vec::new(),
@@ -174,9 +185,25 @@ impl<'t, 's> Reader<'t, 's> {
             return Ok((Event::StreamEnd, Marks::default()));
         };
         let (event, marks) = event.map_err(|error| self.scan_error(&error))?;
-        let above = self.above as usize;
-        let moved = |at: Marker| Marker::new(at.index(), at.line() + above, at.col());
-        Ok((event, Marks::new(moved(marks.start), moved(marks.end))))
+        Ok((event, Marks::new(self.moved(marks.start), self.moved(marks.end))))
+    }
+
+    /// Returns the parser's place as one of the file.
+    fn moved(&self, at: Marker) -> Marker {
+        let column = if at.line() == 1 { at.col().saturating_sub(self.ahead) } else { at.col() };
+        Marker::new(at.index().saturating_sub(self.ahead), at.line() + self.above as usize, column)
+    }
+
+    /// Returns the fault of a text that has more brackets and commas than the file may have values: the scanner keeps the tokens of
+    /// a collection that may be a key until its end, 100 bytes for each, before a value can be counted.
+    fn crowding(&self) -> Option<Fatal> {
+        let mut marks = memchr::memchr3_iter(b',', b'[', b'{', self.text.as_bytes());
+        let start = marks.nth(self.budget.most())?;
+        let before = &self.text[..start];
+        let line = before.bytes().filter(|byte| *byte == b'\n').count();
+        let column = before.chars().rev().take_while(|character| *character != '\n').count();
+        let at = to_position(&Marker::new(before.chars().count(), line + 1, column));
+        Some(self.too_many_values(Span { start: at, end: at }))
     }
 
     fn document(&mut self, depth: usize) -> Result<Node<'t>, Fatal> {
@@ -317,13 +344,16 @@ impl<'t, 's> Reader<'t, 's> {
         if self.budget.spend(more) {
             return Ok(());
         }
+        Err(self.too_many_values(span))
+    }
+
+    fn too_many_values(&self, span: Span) -> Fatal {
         let most = self.budget.most();
         let message = format!(
             "there are more than {most} values up to here, aliases expanded and repeated text counted"
         );
-        Err(self
-            .fatal(ALIAS_EXPANSION, message, span)
-            .map_help("write the values out, or describe one node in one document"))
+        self.fatal(ALIAS_EXPANSION, message, span)
+            .map_help("write the values out, or describe one node in one document")
     }
 
     /// True for `!!str`. NMState uses no other tags, and nmstate's parser interprets them in its own
@@ -343,7 +373,7 @@ impl<'t, 's> Reader<'t, 's> {
     }
 
     fn scan_error(&self, error: &ScanError) -> Fatal {
-        let at = to_position(error.marker());
+        let at = to_position(&self.moved(*error.marker()));
         let span = Span { start: at, end: at };
         // The scanner looks ahead, so "[[[[…" exceeds its bound before ours.
         if error.info().contains("recursion limit") {
