@@ -117,7 +117,7 @@ fn shape(name: String, document: &Value, path: &[Step], key: Option<&str>, item:
 }
 
 impl Shape {
-    /// Returns the document of at most `bytes`, the largest that is, with one item at least. All items are on one line, or each has its own.
+    /// Returns the largest document of at most `bytes`, with one item at least. All items are on one line, or each has its own.
     #[must_use]
     pub fn text(&self, bytes: usize, is_one_line: bool) -> String {
         let mut text = self.before.clone();
