@@ -96,7 +96,7 @@ pub(super) async fn is_ovn_kubernetes(paths: &Paths) -> bool {
         return true;
     }
     match arguments(CONFIGURE_OVS).await {
-        Ok(commands) => !commands.iter().flatten().any(|argument| argument == OPENSHIFT_SDN),
+        Ok(commands) => !names_openshift_sdn(&commands),
         Err(error) => {
             tracing::warn!("the cluster's network counts as OVN-Kubernetes: {}", chain(&error));
             true
@@ -104,9 +104,32 @@ pub(super) async fn is_ovn_kubernetes(paths: &Paths) -> bool {
     }
 }
 
+/// Whether the unit's script is told the other network.
+fn names_openshift_sdn(commands: &[Vec<String>]) -> bool {
+    commands.iter().flatten().any(|argument| argument == OPENSHIFT_SDN)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_argument_of_the_script_tells_the_network() {
+        let script = "/usr/local/bin/configure-ovs.sh";
+        for (arguments, is_sdn) in [
+            (&[script, "OpenShiftSDN"][..], true),
+            (&["/bin/sh", script, "OpenShiftSDN"], true),
+            (&[script, "OVNKubernetes"], false),
+            // From 4.22 on.
+            (&[script], false),
+            (&[script, "--network", "OpenShiftSDN2"], false),
+        ] {
+            let command: Vec<String> = arguments.iter().map(|it| (*it).to_owned()).collect();
+            let commands = [vec!["/bin/true".to_owned()], command];
+            assert_eq!(names_openshift_sdn(&commands), is_sdn, "{arguments:?}");
+        }
+        assert!(!names_openshift_sdn(&[]));
+    }
 
     #[test]
     fn mtu_migration_goes_unless_it_is_enabled() -> Result<(), Box<dyn std::error::Error>> {

@@ -209,6 +209,14 @@ fn mtu_migration_finds_its_profiles() -> Result<(), Error> {
         assert_ne!(probe.status.code(), Some(0), "{probe}");
         assert!(unwrapped(&probe.stdout).contains(own), "{probe}");
         assert!(!probe.stdout.contains("switch"), "{probe}");
+        // machine-config-operator of 4.16, templates/common/_base/units/ovs-configuration.service.yaml: the network is the script's
+        // argument.
+        inside.write(
+            "/etc/systemd/system/ovs-configuration.service.d/90-lab.conf",
+            "[Service]\nExecStart=\nExecStart=/usr/local/bin/configure-ovs.sh OpenShiftSDN\n",
+        )?;
+        inside.sh("systemctl daemon-reload && dayone bridge")?;
+        inside.sh("journalctl --boot --output=cat SYSLOG_IDENTIFIER=dayone | grep 'network is not OVN-Kubernetes'")?;
         Ok(())
     })
 }

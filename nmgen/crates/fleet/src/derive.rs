@@ -32,13 +32,14 @@ use self::derived::derived;
 pub(crate) use self::normal::normal;
 pub use self::wanted::{BR_EX, BalanceSlb, Choice, Request};
 use crate::parallel::each;
-use crate::source::{Hosts, cluster_of};
+use crate::source::{Hosts, Plugin, cluster_of};
 
 /// The number of hosts with both documents in memory.
 const AT_A_TIME: usize = 512;
 
 rules! {
     error STAGES_CONTRADICT = "stages-contradict";
+    warning BRIDGE_NOT_NEEDED = "bridge-not-needed";
 }
 
 /// Faults of documents from which no bridge can be derived.
@@ -86,6 +87,7 @@ pub fn hosts(mut hosts: Hosts, request: &Request) -> Hosts {
             }
         }
     }
+    warn_where_not_needed(&mut hosts);
     let is_alone = |own: &Host| {
         !hosts.hosts.iter().any(|host| host.document().is_some() && is_same(host, own))
     };
@@ -109,6 +111,23 @@ pub fn both_stages(hosts: Hosts, request: &Request) -> Hosts {
     }
     both.hosts.extend(new);
     Hosts { diagnostics: derived.diagnostics, ..both }
+}
+
+/// Warns of clusters whose network makes no use of br-ex, each at its first derived document: OpenShiftSDN's script removes it.
+fn warn_where_not_needed(hosts: &mut Hosts) {
+    let mut told: HashSet<Option<Arc<str>>> = HashSet::new();
+    for host in &hosts.hosts {
+        let plugin = cluster_of(&hosts.clusters, host).plugin;
+        let is_derived = host.stage == Stage::Node && host.document().is_some();
+        if plugin == Some(Plugin::Other) && is_derived && told.insert(host.cluster.clone()) {
+            hosts.diagnostics.add(
+                BRIDGE_NOT_NEEDED,
+                host.place.clone(),
+                "the cluster's network (`networking.networkType`) is not OVN-Kubernetes, and makes no use of br-ex",
+                "leave --br-ex out",
+            );
+        }
+    }
 }
 
 fn is_early(host: &Host) -> bool {
