@@ -31,6 +31,9 @@ pub(super) fn put_back(paths: &Paths) {
 
 /// Gives the name back when it is lost, for at most a minute.
 pub(super) async fn keep(paths: &Paths, stop: &watch::Receiver<bool>) {
+    if has_static_name(paths) {
+        return;
+    }
     let Some(name) = chosen_by(paths) else { return };
     let kept = async {
         for _ in 0..TIMES {
@@ -56,6 +59,12 @@ fn chosen_by(paths: &Paths) -> Option<String> {
     (is_name && !sets_one && status.document.is_some()).then_some(status.hostname)
 }
 
+/// Returns whether /etc/hostname names the node: no lease has given that name, and none takes it away.
+fn has_static_name(paths: &Paths) -> bool {
+    let stored = std::fs::read_to_string(paths.under("/etc/hostname"));
+    stored.is_ok_and(|text| !HostName::new(&text).is_placeholder())
+}
+
 /// Gives the node its name if it is localhost by now, and returns whether it was.
 fn unless_there(paths: &Paths, name: &str) -> Result<bool, HostNameError> {
     let now = identity::current(paths)?;
@@ -68,4 +77,25 @@ fn unless_there(paths: &Paths, name: &str) -> Result<bool, HostNameError> {
     );
     identity::put_back(paths, name)?;
     Ok(true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_static_name_is_one_of_the_node() -> std::io::Result<()> {
+        let root = tempfile::tempdir()?;
+        let paths = Paths::new(root.path());
+        assert!(!has_static_name(&paths));
+        let file = paths.under("/etc/hostname");
+        std::fs::create_dir_all(paths.under("/etc"))?;
+        for (text, is_static) in
+            [("", false), ("localhost.localdomain\n", false), ("worker-0.example.com\n", true)]
+        {
+            std::fs::write(&file, text)?;
+            assert_eq!(has_static_name(&paths), is_static, "{text}");
+        }
+        Ok(())
+    }
 }
