@@ -208,6 +208,14 @@ fn dhcp_of_both_families_with_a_metric() -> Result<(), Error> {
         inside.sh("systemctl restart dayone.service")?;
         inside.wait_sh(&format!("grep -q '\"ipv6\"' {RECORD}"), SOON)?;
         assert!(inside.sh("dayone status")?.contains("IN FORCE"));
+        // The router has gone: kubelet has the other family, and nobody is woken.
+        inside.sh(
+            "ip -6 address flush dev br-ex scope global && ip -6 route flush default dev br-ex",
+        )?;
+        let status = unwrapped(&inside.sh("dayone status")?);
+        let first = format!("IN FORCE: {HOST_FILE}; without IPv6 ");
+        assert!(status.starts_with(&first), "{status}");
+        inside.sh("dayone health")?;
         Ok(())
     })
 }

@@ -97,8 +97,9 @@ worker  /etc/nmstate/openshift/cluster.yml  bbbbbbbbbbbb  1
 }
 
 /// Accounts of `dayone status`: its verdict, the reason, the field that has the cause, and whether its exit code is 0.
-const VERDICTS: [(&str, &str, &str, bool); 28] = [
+const VERDICTS: [(&str, &str, &str, bool); 29] = [
     ("IN FORCE", "", "", true),
+    ("IN FORCE", "family-missing", "", true),
     ("IN FORCE", "change-adopted", "", true),
     ("IN FORCE", "other-nodes-documents", "", true),
     ("IN FORCE", "gateway-silent", "silent", false),

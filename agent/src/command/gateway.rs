@@ -1,10 +1,13 @@
 //! The gateways of a network in force, asked now.
 
+use nmgen::chain;
+
 use super::diff::committed_bridge;
 use crate::{
     client::netlink::Netlink,
     durable::record::Record,
-    model::LinkRef,
+    model::{Family, LinkRef},
+    network::NetworkError,
     paths::Paths,
     probe,
     run::last_good::removed,
@@ -32,7 +35,7 @@ pub(super) async fn silent(
     }
     let netlink = match Netlink::connect() {
         Ok(netlink) => netlink,
-        Err(error) => return Some(nmgen::chain(&error)),
+        Err(error) => return Some(chain(&error)),
     };
     let recorded = record.uplinks();
     let links: Vec<LinkRef> = match (bridge, recorded) {
@@ -62,6 +65,29 @@ pub(super) async fn silent(
         true => why,
         false => format!("{why}; default routes: {}", named.join(", ")),
     })
+}
+
+/// Returns the families of the commit that are gone, where another one is there: without any, the gateways are silent.
+pub(super) async fn missing_families(paths: &Paths, record: &Record) -> Vec<Family> {
+    if let Some(facts) = paths.collected() {
+        return facts.missing_families.clone();
+    }
+    let Some(uplinks) = record.uplinks() else { return Vec::new() };
+    let usable = async {
+        let netlink = Netlink::connect().map_err(NetworkError::from)?;
+        uplinks.usable_families(&netlink).await
+    };
+    match usable.await {
+        Ok(usable) if !usable.is_empty() => {
+            let families = uplinks.families.iter();
+            families.filter(|family| !usable.contains(family)).copied().collect()
+        }
+        Ok(_) => Vec::new(),
+        Err(error) => {
+            tracing::warn!("the address families are not known: {}", chain(&error));
+            Vec::new()
+        }
+    }
 }
 
 /// Whether the automatic bridge in force has a default route, or may get one from the network: an uplink that a file names need

@@ -171,6 +171,10 @@ async fn find(paths: &Paths, settings: &Settings, depth: Depth) -> Result<NodeSt
     if report.in_force && chosen.document.is_some() {
         report.mtu_migration = of_the_cluster(paths, &record).await?;
     }
+    if report.in_force && chosen.document.is_some() && report.down.is_none() && paths.has_network()
+    {
+        report.missing_families = gateway::missing_families(paths, &record).await;
+    }
     if paths.is_system() {
         report.turn = turn(&report).await;
     }

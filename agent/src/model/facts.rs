@@ -5,7 +5,7 @@ use std::{fmt, sync::Arc};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use super::{Active, Address, Bridge, Link, LldpNeighbour, Profile, Route};
+use super::{Active, Address, Bridge, Family, Link, LldpNeighbour, Profile, Route};
 
 /// An answer of one source, or why it gave none.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -61,6 +61,9 @@ pub(crate) struct Facts {
     pub(crate) network_manager: Option<Outage>,
     /// Why no gateway of the network in force answered.
     pub(crate) silent: Option<String>,
+    /// Address families of the commit that were gone. Bundles of 0.3.0 do not have them.
+    #[serde(default)]
+    pub(crate) missing_families: Vec<Family>,
     /// The run that was at work.
     pub(crate) at_work: Option<String>,
     /// The clock of deadlines (CLOCK_MONOTONIC), in milliseconds.

@@ -83,6 +83,7 @@ pub(super) async fn facts(paths: &Paths, bound: Duration) -> Facts {
         open_vswitch: outages.0,
         network_manager: outages.1,
         silent,
+        missing_families: gateway::missing_families(paths, &Record::load(paths)).await,
         at_work: lock::at_work(paths).map(|it| it.to_string()),
         monotonic: monotonic(),
     }
@@ -132,6 +133,7 @@ pub(super) fn none(why: &str) -> Facts {
         open_vswitch: None,
         network_manager: None,
         silent: None,
+        missing_families: Vec::new(),
         at_work: None,
         monotonic: 0,
     }

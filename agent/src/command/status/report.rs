@@ -14,7 +14,7 @@ use crate::{
         record::{Failures, Record},
     },
     error::Error,
-    model::facts::Outage,
+    model::{Family, facts::Outage},
     network::causes::Cause,
     paths::Paths,
     run::{last_good, marks, mtu_migration::Standing},
@@ -60,6 +60,8 @@ pub(super) struct StatusReport {
     pub(super) down: Option<Outage>,
     /// Why no gateway answers now.
     pub(super) silent: Option<String>,
+    /// Address families of the commit, beside another one that is there, that no interface of the document has now.
+    pub(super) missing_families: Vec<Family>,
     /// Why the next boot will refuse a pending document, or one that cannot be read.
     pub(super) refused: Option<String>,
     /// The parts of the document that the saved profiles lack: the next activation takes them away.

@@ -334,6 +334,18 @@ fn in_force(node: &NodeStatus, subject: &str) -> Assessment {
             "`dayone probe` looks at the way there; `dayone apply` takes this back",
         );
     }
+    if !report.missing_families.is_empty() {
+        let families: Vec<String> =
+            report.missing_families.iter().map(ToString::to_string).collect();
+        return Assessment::new(
+            Verdict::FamilyMissing,
+            format!("{subject}; without {}", families.join(" and ")),
+            format!(
+                "the network had it at the commit, and nothing gives it now: kubelet registers with the other family; {of_boot}"
+            ),
+            "`dayone probe` asks the gateways; where the family is gone for good, take it out of the document",
+        );
+    }
     if let Some(change) = &report.adopted {
         return Assessment::new(
             Verdict::ChangeAdopted,

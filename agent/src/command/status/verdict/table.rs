@@ -99,6 +99,8 @@ codes! {
     OnTrial = "on-trial",
     /// The commit was made without an answer that this boot had.
     Unproved = "unproved",
+    /// One of several address families of the commit is gone.
+    FamilyMissing = "family-missing",
 }
 
 impl Serialize for Code {
@@ -174,6 +176,7 @@ impl Verdict {
 verdicts! {
     // verdict           word            reason                            tone    patience unit
     InForce:             "IN FORCE",     None,                             Good,   Endless, "healthy";
+    FamilyMissing:       "IN FORCE",     Some(Code::FamilyMissing),        Hint,   Endless, "healthy";
     ChangeAdopted:       "IN FORCE",     Some(Code::ChangeAdopted),        Hint,   Endless, "healthy";
     /// The automatic bridge of a node beside other nodes' documents.
     BesideOthers:        "IN FORCE",     Some(Code::OtherNodesDocuments),  Hint,   Endless, "healthy";

@@ -9,7 +9,10 @@ use crate::{
         adopted::AdoptedChange,
         record::{Failures, Record},
     },
-    model::facts::{Outage, StoppedService},
+    model::{
+        Family,
+        facts::{Outage, StoppedService},
+    },
     network::causes::Cause,
     run::mtu_migration::{OfLink, Standing},
     status::{
@@ -474,6 +477,19 @@ fn a_commit_without_an_answer_of_this_boot_is_told() {
     assert_eq!(exit, 3);
     let (word, code, _) = judged(&node);
     assert_eq!((word, code), ("IN FORCE", Some(Code::Unproved)));
+}
+
+#[test]
+fn a_family_that_is_gone_is_told_in_the_first_line_and_is_no_alarm() {
+    let node = good(|it| it.report.missing_families = vec![Family::Ipv6]);
+    let (text, exit) = told(&node);
+    assert!(
+        text.starts_with("IN FORCE: FILE; without IPv6; the network had it at the commit"),
+        "{text}"
+    );
+    assert_eq!(exit, 0);
+    let (word, code, _) = judged(&node);
+    assert_eq!((word, code), ("IN FORCE", Some(Code::FamilyMissing)));
 }
 
 #[test]

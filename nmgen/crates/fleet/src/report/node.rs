@@ -43,7 +43,7 @@ impl Node {
     pub fn is_good(&self) -> bool {
         match &*self.verdict {
             "IN FORCE" => {
-                let harmless = ["change-adopted", "other-nodes-documents"];
+                let harmless = ["change-adopted", "family-missing", "other-nodes-documents"];
                 self.reason.as_deref().is_none_or(|reason| harmless.contains(&reason))
             }
             "NO DOCUMENT" | "HEALTHY" => true,
