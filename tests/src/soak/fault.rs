@@ -3,7 +3,7 @@
 use std::{fmt, time::Duration};
 
 use super::node::{CARD, CLOCK};
-use crate::lab::{Case, Error};
+use crate::lab::{Case, Error, Fault::DropForwarded};
 
 /// Bound on the removal of a file while a node boots.
 const FREED: Duration = Duration::from_secs(60);
@@ -21,6 +21,8 @@ pub(super) enum Fault {
     Stop(Process),
     /// The card's cable is out for a while.
     CableOut,
+    /// Nothing beyond the gateway answers for a while, the API included.
+    ApiAway,
     /// The card is set down.
     LinkDown,
     /// All addresses of br-ex and of the card are removed.
@@ -66,6 +68,7 @@ impl Fault {
             Self::PowerCut
             | Self::Kill(Process::Agent)
             | Self::Stop(Process::NetworkManager)
+            | Self::ApiAway
             | Self::DiskFull
             | Self::ClockJump(_) => false,
             Self::Kill(_)
@@ -91,11 +94,11 @@ impl Fault {
 
     /// Whether it lasts until [`Self::end`].
     pub(super) fn lasts(self) -> bool {
-        matches!(self, Self::Stop(_) | Self::CableOut | Self::DiskFull)
+        matches!(self, Self::Stop(_) | Self::CableOut | Self::ApiAway | Self::DiskFull)
     }
 
     /// Makes it happen to a running node. False: there was nothing that it could hit.
-    pub(super) fn begin(self, case: &Case<'_>) -> Result<bool, Error> {
+    pub(super) fn begin(self, case: &mut Case<'_>) -> Result<bool, Error> {
         let run = |command: &[&str]| Ok(case.inside()?.run(command)?.status.success());
         let shell = |script: &str| run(&["sh", "-c", script]);
         match self {
@@ -104,6 +107,7 @@ impl Fault {
             Self::Kill(process) => run(&["pkill", "--signal", "KILL", "--exact", process.name()]),
             Self::Stop(process) => run(&["pkill", "--signal", "STOP", "--exact", process.name()]),
             Self::CableOut => case.peer().carrier(CARD, false).map(|()| true),
+            Self::ApiAway => case.peer_mut().fault(DropForwarded, true).map(|()| true),
             Self::LinkDown => run(&["ip", "link", "set", CARD, "down"]),
             Self::AddressesFlushed => shell(&format!(
                 "ip -4 address show scope global | grep -q inet || exit 1; \
@@ -124,10 +128,14 @@ impl Fault {
     }
 
     /// Ends one that lasts; the node may have lost its power since.
-    pub(super) fn end(self, case: &Case<'_>, is_off: bool) -> Result<(), Error> {
+    pub(super) fn end(self, case: &mut Case<'_>, is_off: bool) -> Result<(), Error> {
         // Its file outlasts the power cut.
         if self == Self::DiskFull {
             case.inside()?.wait_sh(&format!("rm -f {FILLER}"), FREED)?;
+        }
+        // And so does the peer's silence.
+        if self == Self::ApiAway {
+            case.peer_mut().fault(DropForwarded, false)?;
         }
         if let Self::Stop(process) = self
             && !is_off
@@ -161,6 +169,7 @@ impl fmt::Display for Fault {
             Self::Kill(process) => write!(f, "kill -9 {}", process.name()),
             Self::Stop(process) => write!(f, "{} stopped", process.name()),
             Self::CableOut => f.write_str("cable out"),
+            Self::ApiAway => f.write_str("API away"),
             Self::LinkDown => f.write_str("link down"),
             Self::AddressesFlushed => f.write_str("addresses flushed"),
             Self::ProfileDeleted(number) => write!(f, "profile {number} deleted"),

@@ -7,7 +7,7 @@ use super::{
     machine::Machine,
 };
 use crate::{
-    dayone::{self, agent, automatic, day_one_dhcp, with_bridge},
+    dayone::{self, APISERVER, agent, automatic, day_one_dhcp, with_bridge},
     lab::{Nic, Node, Peer, Release},
 };
 
@@ -114,6 +114,7 @@ impl Kind {
             .keyfile(CARD, &self.day_one(machine))
             .file("/root/lab-hostname", &machine.name(), 0o644)
             .file(OWN_SETTINGS, SETTINGS, 0o644)
+            .file(APISERVER.0, APISERVER.1, 0o644)
             .settings(SETTINGS);
         let node = match self.has_document() {
             true => node.file(&machine.host_file(), &self.text(machine, Document::First), 0o644),

@@ -158,7 +158,7 @@ fn fault(work: Work, random: &mut Random) -> Fault {
     }
     loop {
         let number = random.below(12);
-        let fault = match random.below(13) {
+        let fault = match random.below(14) {
             0 => Fault::Kill(Process::Agent),
             1 => Fault::Kill(Process::NetworkManager),
             2 => Fault::Kill(Process::OvsdbServer),
@@ -174,6 +174,7 @@ fn fault(work: Work, random: &mut Random) -> Fault {
             9 => Fault::ProfileDeleted(number),
             10 => Fault::FileRemoved(number),
             11 => Fault::BridgeDeleted,
+            12 => Fault::ApiAway,
             _ => match number % 2 {
                 0 => Fault::DiskFull,
                 _ => Fault::ClockJump(random.one_of(&[-100_000, -1, 1, 100_000])),
@@ -240,7 +241,7 @@ mod tests {
             faults.extend(step.faults.iter().map(|fault| name(format!("{fault:?}"))));
             works.insert(name(format!("{:?}", step.work)));
         }
-        assert_eq!(faults.len(), 16, "{faults:?}");
+        assert_eq!(faults.len(), 17, "{faults:?}");
         // Each of the three documents is a work.
         assert_eq!(works.len(), 7, "{works:?}");
     }

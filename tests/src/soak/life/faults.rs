@@ -7,7 +7,7 @@ use super::{
     },
     Deployment, Ends, Life, Meanwhile, Other, Part, Version,
 };
-use crate::lab::Fault::{DropDhcp, DropPing, IgnoreNeighbours};
+use crate::lab::Fault::{DropDhcp, DropForwarded, DropPing, IgnoreNeighbours};
 
 /// Three attempts take a minute.
 const HASTE: &str = "sed -i -e 's/^max-attempts = .*/max-attempts = 3/' -e 's/^network = .*/network = 3/' \
@@ -21,13 +21,18 @@ const MOVED: &str = "\
     cd /etc/NetworkManager/system-connections; [ -e br-ex-if.nmconnection ] && it=br-ex-if.nmconnection || it=eno1.nmconnection; \
     sed -i -e '/^address/s/,192.0.2.1$/,192.0.2.2/' -e '/^gateway=/s/192.0.2.1$/192.0.2.2/' -e '/^route/s/,192.0.2.1/,192.0.2.2/' $it";
 
-/// The uplink's profile, or the interface's, is lost beside another card's default route.
+/// Another card has a default route: before that of every other interface, between those of cards, or behind all.
+const OTHER_ROUTE: &str = "\
+    cd /etc/NetworkManager/system-connections; set -- 20 101 900; shift $(($n % 3)); \
+    printf '[connection]\\nid=storage\\ntype=ethernet\\ninterface-name=eno2\\n[ipv4]\\nmethod=manual\\n\
+    address1=203.0.113.50/24\\ngateway=203.0.113.1\\nroute-metric=%s\\n[ipv6]\\nmethod=disabled\\n' $1 >storage.nmconnection; \
+    chmod 600 storage.nmconnection";
+const NO_OTHER_ROUTE: &str = "rm -f /etc/NetworkManager/system-connections/storage.nmconnection";
+
+/// The uplink's profile, or the interface's, is lost.
 const LOST: &str = "\
     cd /etc/NetworkManager/system-connections; \
-    printf '[connection]\\nid=storage\\ntype=ethernet\\ninterface-name=eno2\\n[ipv4]\\nmethod=manual\\n\
-    address1=203.0.113.50/24\\ngateway=203.0.113.1\\nroute-metric=900\\n[ipv6]\\nmethod=disabled\\n' >storage.nmconnection; \
-    chmod 600 storage.nmconnection; \
-    case $(($n % 3)) in 0) rm -f eno1.nmconnection;; 1) rm -f br-ex-if.nmconnection;; esac";
+    case $(($n % 2)) in 0) rm -f eno1.nmconnection;; 1) rm -f br-ex-if.nmconnection;; esac";
 
 /// OSTree copies what is changed in /etc to the /etc of the new deployment: file by file here, so that a power cut leaves each, and
 /// so that whoever makes a directory meanwhile makes none in its place.
@@ -171,13 +176,29 @@ pub(super) const ALL: &[Life] = &[
         name: "profile lost beside another card's default route",
         part: Part::Network,
         meets: |kind| kind.has_document(),
-        begin: &[Early(LOST), OtherCard(true)],
+        begin: &[Early(OTHER_ROUTE), Early(LOST), OtherCard(true)],
         meanwhile: Meanwhile::Works,
-        heal: &[
-            Early("rm -f /etc/NetworkManager/system-connections/storage.nmconnection"),
-            OtherCard(false),
-        ],
+        heal: &[Early(NO_OTHER_ROUTE), OtherCard(false)],
         ends: Ends::Boot,
+    },
+    Life {
+        name: "another card with a default route",
+        part: Part::Network,
+        meets: |_| true,
+        begin: &[Early(OTHER_ROUTE), OtherCard(true)],
+        meanwhile: Meanwhile::Works,
+        heal: &[Early(NO_OTHER_ROUTE), OtherCard(false)],
+        ends: Ends::Boot,
+    },
+    Life {
+        name: "API away",
+        part: Part::Network,
+        // There on-prem-resolv-prepender.service holds kubelet: it asks for its image beyond the gateway.
+        meets: |kind| !kind.is_field(),
+        begin: &[Peer(DropForwarded, true)],
+        meanwhile: Meanwhile::Works,
+        heal: &[Peer(DropForwarded, false)],
+        ends: Ends::Any,
     },
     Life {
         name: "another name",
