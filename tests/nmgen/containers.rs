@@ -9,8 +9,8 @@ use nmgen::source::Hosts;
 use tests::examples::sections;
 use tests::{documents, program};
 
-/// Findings about what is beside the document: the map of cards, the bridge of the running node.
-const BESIDE: [&str; 2] = ["bridge-missing", "boot-mac-unknown"];
+/// Findings about what is beside the document: the map of cards, the bridge of the running node, the reader of a mapping's values.
+const BESIDE: [&str; 3] = ["bridge-missing", "boot-mac-unknown", "yaml-dialect"];
 
 /// Findings that conclude from something that a policy leaves to the node.
 const OF_WHOLE: [&str; 12] = [

@@ -28,6 +28,7 @@ mod tab;
 pub mod template;
 pub mod text;
 mod tree;
+pub mod yaml_1_1;
 
 pub use self::parse::parse;
 pub use self::parsed::Document;

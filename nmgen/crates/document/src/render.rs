@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use super::scalar::Scalar;
 use super::tree::{Node, Value};
+use super::yaml_1_1;
 
 /// Block style, two spaces per level, in the tree's order. Plain scalars stay plain and quoted ones
 /// quoted, so that every reader sees the same types. Ends in a line break.
@@ -81,11 +82,11 @@ fn indent(text: &mut String, level: usize) {
     text.extend(std::iter::repeat_n("  ", level));
 }
 
-/// A plain scalar stays plain if it has no special meaning; anything else is written as JSON, which
-/// is YAML. Quotes stay: YAML 1.1, as Kubernetes' tools read it, takes more words for numbers and
-/// booleans.
+/// A plain scalar stays plain if it has no special meaning, in YAML 1.1 neither, which Kubernetes' tools read; anything else is
+/// written as JSON, which is YAML. Quotes stay.
 fn scalar(value: &str, plain: bool) -> String {
-    let stays = plain && (is_word(value) || Scalar::plain(value) != Scalar::Text);
+    let is_same = || is_word(value) && yaml_1_1::reading(value).is_none();
+    let stays = plain && (Scalar::plain(value) != Scalar::Text || is_same());
     if stays { value.to_owned() } else { quoted(value) }
 }
 

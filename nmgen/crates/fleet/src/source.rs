@@ -11,6 +11,7 @@ mod cluster_instance;
 mod cluster_names;
 mod clusters;
 mod descend;
+mod dialect;
 mod directory;
 mod embedded;
 mod encoding;
@@ -66,6 +67,7 @@ pub(crate) fn rules() -> Vec<Rule> {
         capture::RULES,
         clusters::RULES,
         descend::RULES,
+        dialect::RULES,
         directory::RULES,
         embedded::RULES,
         encoding::RULES,

@@ -11,7 +11,7 @@ use nmgen_document::spelling;
 use nmgen_document::template;
 use nmgen_document::{Document, Entry, Node, Value};
 
-use super::embedded;
+use super::{dialect, embedded};
 
 rules! {
     pub(super) error KEY_CASE = "key-case";
@@ -143,6 +143,9 @@ impl<'a> Manifest<'a> {
         key: &str,
     ) -> Option<(&'n str, &'n Node<'t>)> {
         let node = self.get(node, key)?;
+        if let Some(fault) = dialect::of_text(node, || self.place(node)) {
+            self.push(fault);
+        }
         let text = node.text();
         if text.is_none() {
             self.shape(node, key, "text");
@@ -358,7 +361,10 @@ impl<'a> Manifest<'a> {
                     self.push(template);
                     return None;
                 }
-                let node = value_mut(owner, key)?.take();
+                let mut node = value_mut(owner, key)?.take();
+                dialect::resolve(&mut node, self.document)
+                    .into_iter()
+                    .for_each(|fault| self.push(fault));
                 Some(self.document.part(node.into_owned()))
             }
             Value::Scalar { text, .. } => {
