@@ -8,8 +8,12 @@ rules! {
     error YAML_DIALECT = "yaml-dialect";
 }
 
-/// Bounds the questions to nmstate.
+/// Bounds the findings of a document.
 const MAX_FOUND: usize = 20;
+
+/// Bounds the values that nmstate reads for all questions about a document. A question costs as many as [`QUESTION`] besides.
+const MOST_VALUES: usize = 250_000;
+const QUESTION: usize = 1_000;
 
 /// A value of a document, as the manifest's readers write it again.
 struct Rewritten {
@@ -24,7 +28,7 @@ type Read = Result<State, Refusal>;
 pub(super) fn resolve(root: &mut Node<'_>, manifest: &Document<'_>) -> Diagnostics {
     let mut found = Vec::new();
     let mut values = Vec::new();
-    collect(root, &Path::default(), &mut values);
+    let count = collect(root, &Path::default(), &mut values);
     if values.is_empty() {
         return Diagnostics::default();
     }
@@ -51,11 +55,12 @@ pub(super) fn resolve(root: &mut Node<'_>, manifest: &Document<'_>) -> Diagnosti
         }
     }
     match &before {
-        Ok(_) => differing(root, &before, &values, &mut found),
-        // A policy's captures, or another fault: nmstate has no answer.
-        Err(_) => {
-            found.extend(values.iter().filter(|value| value.reading.parse::<u64>().is_ok()));
+        Ok(_) => {
+            let mut questions = MOST_VALUES / (QUESTION + count);
+            differing(root, &before, &values, &mut questions, &mut found);
         }
+        // A policy's captures, or another fault: nmstate has no answer.
+        Err(_) => found.extend(numbers(&values)),
     }
     let diagnostic = |value: &&Rewritten| {
         let span = root.find(&value.path).map_or(root.span, |node| node.span);
@@ -85,24 +90,30 @@ fn difference(rule: Rule, text: &str, reading: &str, place: Place) -> Diagnostic
     Diagnostic::new(rule, message, place).help(help)
 }
 
-fn collect(node: &Node<'_>, path: &Path, found: &mut Vec<Rewritten>) {
-    match &node.value {
+/// Returns the number of values below and including the node, and collects those that are read otherwise.
+fn collect(node: &Node<'_>, path: &Path, found: &mut Vec<Rewritten>) -> usize {
+    let below = match &node.value {
         Value::Scalar { text, plain: true } => {
             let reading = yaml_1_1::reading(text);
             found.extend(reading.map(|reading| Rewritten { path: path.clone(), reading }));
+            0
         }
-        Value::Scalar { .. } => {}
+        Value::Scalar { .. } => 0,
         Value::Sequence(items) => {
-            for (index, item) in items.iter().enumerate() {
-                collect(item, &path.index(index), found);
-            }
+            let items = items.iter().enumerate();
+            items.map(|(index, item)| collect(item, &path.index(index), found)).sum::<usize>()
         }
         Value::Mapping(entries) => {
-            for entry in entries {
-                collect(&entry.node, &path.key(&entry.key), found);
-            }
+            let entries = entries.iter();
+            entries.map(|entry| collect(&entry.node, &path.key(&entry.key), found)).sum::<usize>()
         }
-    }
+    };
+    1 + below
+}
+
+/// Returns the values that are numbers: in doubt they make a difference.
+fn numbers(values: &[Rewritten]) -> impl Iterator<Item = &Rewritten> {
+    values.iter().filter(|value| value.reading.parse::<u64>().is_ok())
 }
 
 /// The values that make a difference to nmstate, by halves.
@@ -110,20 +121,26 @@ fn differing<'v>(
     root: &Node<'_>,
     before: &Read,
     values: &'v [Rewritten],
+    questions: &mut usize,
     found: &mut Vec<&'v Rewritten>,
 ) {
-    if values.is_empty()
-        || found.len() >= MAX_FOUND
-        || State::parse(&rewritten(root, values)) == *before
-    {
+    if values.is_empty() || found.len() >= MAX_FOUND {
+        return;
+    }
+    let Some(left) = questions.checked_sub(1) else {
+        found.extend(numbers(values));
+        return;
+    };
+    *questions = left;
+    if State::parse(&rewritten(root, values)) == *before {
         return;
     }
     match values {
         [value] => found.push(value),
         _ => {
             let (first, second) = values.split_at(values.len() / 2);
-            differing(root, before, first, found);
-            differing(root, before, second, found);
+            differing(root, before, first, questions, found);
+            differing(root, before, second, questions, found);
         }
     }
 }
