@@ -14,7 +14,8 @@ use crate::state::{Refusal, State};
 const ATTEMPTS: usize = 24;
 /// Bound on attempts for a group with many faults.
 const MAX_ATTEMPTS: usize = 240;
-/// Bound on the values of all attempts together: ten thousand features of one card, each of them unknown, have as many refusals.
+/// Bound on the values of all attempts on a document: ten thousand features of one card, each of them unknown, have as many
+/// refusals, and a thousand cards may have some each.
 const MOST_VALUES: usize = 250_000;
 
 /// nmstate's verdict on the conversion of this document.
@@ -76,8 +77,9 @@ const OF_THE_DOCUMENT: &[&str] = &[
 pub(super) fn judge_alone(root: &Node<'_>) -> Result<(), Refusal> {
     let whole = state(root)?;
     let Err(first) = whole.generate() else { return Ok(()) };
-    let alone = |root: &Node<'_>, state: &State, first: &Refusal| {
-        let mut found = refusals(root, state, first).into_iter();
+    let mut left = MOST_VALUES;
+    let mut alone = |root: &Node<'_>, state: &State, first: &Refusal| {
+        let mut found = refusals(root, state, first, &mut left).into_iter();
         found.find(|text| OF_THE_DOCUMENT.iter().any(|words| text.contains(words)))
     };
     for group in groups(root) {
@@ -120,14 +122,18 @@ fn state(root: &Node<'_>) -> Result<State, Refusal> {
 
 /// The first in the order of their words of the refusals of this state.
 fn least(root: &Node<'_>, state: &State, first: &Refusal) -> Refusal {
-    refusals(root, state, first).pop_first().map_or_else(|| in_order(first), Refusal)
+    let mut left = MOST_VALUES;
+    let mut found = refusals(root, state, first, &mut left);
+    found.pop_first().map_or_else(|| in_order(first), Refusal)
 }
 
-/// The refusals of this document's state, of which nmstate tells any one.
-fn refusals(root: &Node<'_>, state: &State, first: &Refusal) -> BTreeSet<String> {
+/// Returns the refusals of this document's state, of which nmstate reports any one. Each attempt takes its values of those left.
+fn refusals(root: &Node<'_>, state: &State, first: &Refusal, left: &mut usize) -> BTreeSet<String> {
     let mut found = BTreeSet::from([in_order(first).0]);
     let mut in_vain = 0;
-    for _ in 0..MAX_ATTEMPTS.min(MOST_VALUES / values(root)) {
+    let values = values(root);
+    for _ in 0..MAX_ATTEMPTS.min(*left / values) {
+        *left -= values;
         let again = state.generate().err();
         let is_new = again.is_some_and(|refusal| found.insert(in_order(&refusal).0));
         in_vain = if is_new { 0 } else { in_vain + 1 };
@@ -148,7 +154,7 @@ fn groups<'t>(root: &Node<'t>) -> Vec<Node<'t>> {
     }
     let alone = |items| {
         let node = Node { span: list.node.span, value: Value::Sequence(items) };
-        let entry = Entry { node, ..list.clone() };
+        let entry = Entry { key: list.key.clone(), key_span: list.key_span, node };
         Node { span: root.span, value: Value::Mapping(vec![entry]) }
     };
     groups.into_values().map(alone).collect()
