@@ -107,11 +107,26 @@ pub fn files(outcome: &nmgen::Outcome) -> Vec<(nmgen::output::File, String)> {
 pub type Large = fn(usize) -> String;
 
 /// Large documents of each shape: interfaces alone, in one chain, below one controller, and only named by one.
-pub const LARGE: [(&str, Large); 4] =
-    [("alone", alone), ("chain", chain), ("ports", ports), ("named ports", named_ports)];
+pub const LARGE: [(&str, Large); 5] = [
+    ("alone", alone),
+    ("refused", refused),
+    ("chain", chain),
+    ("ports", ports),
+    ("named ports", named_ports),
+];
 
 fn alone(count: usize) -> String {
     let interface = |number| format!("- {{name: d{number}, type: dummy, state: up}}\n");
+    listed((0..count).map(interface))
+}
+
+/// Features that no card has: nmstate refuses each interface by itself, for a reason that only a node knows.
+fn refused(count: usize) -> String {
+    let interface = |number| {
+        format!(
+            "- {{name: e{number}, type: ethernet, state: up, ethtool: {{feature: {{a: true, b: true}}}}}}\n"
+        )
+    };
     listed((0..count).map(interface))
 }
 
