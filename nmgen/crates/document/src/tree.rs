@@ -43,6 +43,14 @@ pub struct Entry<'t> {
     pub node: Node<'t>,
 }
 
+impl<'t> Entry<'t> {
+    /// Returns the key with another value, without a copy of its own.
+    #[must_use]
+    pub fn with(&self, node: Node<'t>) -> Self {
+        Self { key: self.key.clone(), key_span: self.key_span, node }
+    }
+}
+
 impl<'t> Node<'t> {
     /// A copy that doesn't borrow from the text.
     pub fn into_owned(self) -> Node<'static> {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use nmgen_document::diagnostic::{Diagnostics, rules};
 use nmgen_document::spelling::is_alike;
-use nmgen_document::{Document, Entry, Node, Value};
+use nmgen_document::{Document, Node, Value};
 
 use super::purpose::Purpose;
 use super::schema::{EMPTY_DOCUMENT, INVALID_VALUE, UNKNOWN_FIELD};
@@ -142,7 +142,7 @@ fn judged<'t>(
                 let is_list = owner == Owner::State && entry.key == "interfaces";
                 let below = if is_list { Owner::Interface } else { Owner::Other };
                 match judged(&entry.node, names, below) {
-                    Some(node) => kept.push(Entry { node, ..entry.clone() }),
+                    Some(node) => kept.push(entry.with(node)),
                     // An interface without its name or type is none.
                     None if owner == Owner::Other || matches!(&*entry.key, "name" | "type") => {
                         return None;

@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use nmgen_document::{Entry, Node, Value};
+use nmgen_document::{Node, Value};
 
 use super::effort::values;
 use crate::state::{Refusal, State};
@@ -154,8 +154,7 @@ fn groups<'t>(root: &Node<'t>) -> Vec<Node<'t>> {
     }
     let alone = |items| {
         let node = Node { span: list.node.span, value: Value::Sequence(items) };
-        let entry = Entry { key: list.key.clone(), key_span: list.key_span, node };
-        Node { span: root.span, value: Value::Mapping(vec![entry]) }
+        Node { span: root.span, value: Value::Mapping(vec![list.with(node)]) }
     };
     groups.into_values().map(alone).collect()
 }
