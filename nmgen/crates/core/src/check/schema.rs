@@ -5,6 +5,8 @@
 
 mod contradiction;
 mod effort;
+#[cfg(feature = "hints")]
+mod field_place;
 mod ignored;
 mod known;
 mod locate;
@@ -19,8 +21,9 @@ use nmgen_document::{Document, Node, Path, Step, Value};
 
 use self::effort::Effort;
 use self::known::missing_field;
-use self::locate::{BOOLEAN, Judge, guilty, is_missing_field, is_schema, reason, remove};
+use self::locate::{Judge, guilty, is_missing_field, is_schema, reason, remove};
 use self::nearest::{field_of_interface, nearest};
+use self::words::{BOOLEAN, unknown_field};
 use crate::check::whole_interface::TYPES;
 use crate::interface::DESIRED;
 use crate::state::{Refusal, State};
@@ -351,13 +354,6 @@ fn misspelt(document: &Document<'_>, path: &Path, text: &str) -> Option<Diagnost
     let message = format!("{path}: {text}");
     let diagnostic = Diagnostic::new(MISSING_FIELD, message, document.place(entry.key_span));
     Some(diagnostic.help(format!("did you mean \"{field}\"?")))
-}
-
-/// The field and the expected ones, from serde's "unknown field `a`, expected one of `b`, `c`".
-fn unknown_field(text: &str) -> Option<(&str, Vec<&str>)> {
-    let rest = text.split_once("unknown field `")?.1;
-    let (field, rest) = rest.split_once('`')?;
-    Some((field, rest.split('`').skip(1).step_by(2).collect()))
 }
 
 /// The word and the expected ones, from serde's "unknown variant", without the numbers that the kernel has for them.

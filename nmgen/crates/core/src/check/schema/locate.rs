@@ -3,16 +3,24 @@
 use nmgen_document::{Node, Path, Step, Value};
 
 use super::effort::Effort;
+#[cfg(feature = "hints")]
+use super::field_place;
+use super::words::BOOLEAN;
 use crate::state::Refusal;
 
 /// nmstate's verdict on a part of the document.
 pub(super) type Judge = fn(&Node<'_>) -> Result<(), Refusal>;
 
 /// A refusal in a document of a thousand interfaces takes about fifty.
-const MAX_QUESTIONS: u32 = 300;
+const MAX_QUESTIONS: u32 = 200;
 
-/// The smallest part that nmstate refuses for this reason, or whose removal changes the reason.
+/// Returns the path of the smallest part that nmstate refuses for this reason, or whose removal changes the reason.
 pub(super) fn guilty(value: &Node<'_>, reason: &str, judge: Judge, effort: &mut Effort) -> Path {
+    // The initramfs's program asks nmstate instead: it is smaller without this.
+    #[cfg(feature = "hints")]
+    if let Some(place) = field_place::only(value, reason) {
+        return place;
+    }
     let mut search = Search { reason, judge, questions: 0, effort };
     search.descend(value.clone())
 }
@@ -199,9 +207,6 @@ fn words(reason: &str) -> &str {
     }
     reason.split(['\'', '"', ':']).next().unwrap_or(reason)
 }
-
-/// The beginning of nmstate's refusal of a value that is no boolean; the words for booleans follow.
-pub(super) const BOOLEAN: &str = "Need to be boolean";
 
 /// True for a refusal of a key or a value by itself; others are about several values that contradict each other.
 pub(super) fn is_schema(reason: &str) -> bool {

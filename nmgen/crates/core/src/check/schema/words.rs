@@ -2,7 +2,8 @@
 
 use nmgen_document::text::secret::HIDDEN;
 
-use super::locate::BOOLEAN;
+/// The beginning of nmstate's refusal of a value that is no boolean; the words for booleans follow.
+pub(super) const BOOLEAN: &str = "Need to be boolean";
 
 /// The refusal without names of Rust types.
 pub(super) fn plain(reason: &str) -> String {
@@ -23,6 +24,13 @@ pub(super) fn plain(reason: &str) -> String {
         return format!("{before}{found}, where {} is expected", kind(expected));
     }
     reason.replace("invalid digit found in string", "not a number")
+}
+
+/// Returns the field and the expected ones, from serde's "unknown field `a`, expected one of `b`, `c`".
+pub(super) fn unknown_field(text: &str) -> Option<(&str, Vec<&str>)> {
+    let rest = text.split_once("unknown field `")?.1;
+    let (field, rest) = rest.split_once('`')?;
+    Some((field, rest.split('`').skip(1).step_by(2).collect()))
 }
 
 /// The words without what they quote.
