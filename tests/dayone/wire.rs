@@ -1,5 +1,7 @@
 //! `dayone probe` where the wire is wrong, and where its silence must not matter.
 
+use std::{net::Ipv4Addr, time::Duration};
+
 use tests::{
     dayone::{ADDRESS, ATTEMPT, GOES_ON, HOST_FILE, attempt, outcome, start, unwrapped},
     lab::{Case, Error, Fault},
@@ -43,11 +45,7 @@ pub(super) fn is_proved(case: &mut Case<'_>) -> Result<(), Error> {
     let settings = inside.sh(&format!("cat {SETTINGS}"))?;
     peers_mtu(case, "1500")?;
 
-    // Another machine has the address.
-    case.peer().address("lan", ADDRESS.into(), 32, true)?;
-    let taken = probed(&inside, 3)?;
-    assert!(has(&taken, "duplicate", "192.0.2.10", "failed"), "{taken}");
-    case.peer().address("lan", ADDRESS.into(), 32, false)?;
+    a_duplicate_is_of_this_network(case)?;
 
     a_taken_address_is_never_used(case, &settings)?;
 
@@ -61,6 +59,29 @@ pub(super) fn is_proved(case: &mut Case<'_>) -> Result<(), Error> {
         &format!("{}\n[probe]\nmtu = \"required\"\n", settings.replace("probe = 2", "probe = 9")),
     )?;
     a_wrong_wire_rolls_back(case)
+}
+
+/// Another machine has the address, on this network or on another VLAN of the same cable, in silence or in a flood of frames.
+fn a_duplicate_is_of_this_network(case: &Case<'_>) -> Result<(), Error> {
+    const OFTEN: Duration = Duration::from_millis(5);
+    let (inside, peer) = (case.inside()?, case.peer());
+    let vlan = peer.announce("lan", Some(77), ADDRESS, OFTEN)?;
+    let other_network = probed(&inside, 0)?;
+    assert!(has(&other_network, "duplicate", ADDRESS_TEXT, "ok"), "{other_network}");
+    drop(vlan);
+    let announced = peer.announce("lan", None, ADDRESS, OFTEN)?;
+    let this_network = probed(&inside, 3)?;
+    assert!(has(&this_network, "duplicate", ADDRESS_TEXT, "failed"), "{this_network}");
+    drop(announced);
+
+    let flood = peer.announce("lan", None, Ipv4Addr::new(192, 0, 2, 99), Duration::ZERO)?;
+    let nobody = probed(&inside, 0)?;
+    assert!(has(&nobody, "duplicate", ADDRESS_TEXT, "ok"), "{nobody}");
+    peer.address("lan", ADDRESS.into(), 32, true)?;
+    let taken = probed(&inside, 3)?;
+    assert!(has(&taken, "duplicate", ADDRESS_TEXT, "failed"), "{taken}");
+    drop(flood);
+    peer.address("lan", ADDRESS.into(), 32, false)
 }
 
 /// The service asks for an address of the document before it uses it.

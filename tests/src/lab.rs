@@ -12,6 +12,7 @@ mod disk;
 mod error;
 mod field;
 mod fleet;
+mod frames;
 mod gateway;
 mod inside;
 mod listener;
@@ -39,6 +40,7 @@ pub use self::{
     error::{Error, Result},
     field::{Field, MTU_TARGET, Release, Topology, mtu_target},
     fleet::Fleet,
+    frames::Announcements,
     gateway::{Gateway, Lease},
     inside::{Entry, Inside, Unit},
     node::{Nic, Node},

@@ -3,7 +3,7 @@
 use std::{
     collections::BTreeSet,
     fs::{self, File},
-    net::{IpAddr, SocketAddr, TcpStream},
+    net::{IpAddr, Ipv4Addr, SocketAddr, TcpStream},
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
     time::Duration,
@@ -12,6 +12,7 @@ use std::{
 use super::{
     command::{run, run_with_input, wait_for},
     error::{Error, Result},
+    frames::Announcements,
     listener::Listener,
     netns::Netns,
     node::Nic,
@@ -175,6 +176,17 @@ impl Gateway {
         }
         self.netns.ip(&["addr", "del", &format!("{address}/{prefix}"), "dev", segment])?;
         Ok(())
+    }
+
+    /// Announces an address of another machine on a segment, or on a VLAN of it, every `pause` until the result is dropped.
+    pub fn announce(
+        &self,
+        segment: &str,
+        vlan: Option<u16>,
+        address: Ipv4Addr,
+        pause: Duration,
+    ) -> Result<Announcements> {
+        Announcements::start(&self.netns, segment, vlan, address, pause)
     }
 
     pub(crate) fn netns(&self) -> &Netns {

@@ -52,15 +52,19 @@ impl Netns {
         &self,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T> {
-        let failed = |source| Error::Namespace { name: self.name.clone(), source };
-        let handle = File::open(self.path()).map_err(failed)?;
+        let handle = File::open(self.path()).map_err(self.failed())?;
         thread::spawn(move || {
             setns(handle, CloneFlags::CLONE_NEWNET).map_err(io::Error::from)?;
             Ok(work())
         })
         .join()
         .unwrap_or_else(|_| Err(io::Error::other("the thread panicked")))
-        .map_err(failed)
+        .map_err(self.failed())
+    }
+
+    /// Returns the error of what failed inside.
+    pub(crate) fn failed(&self) -> impl Fn(io::Error) -> Error {
+        move |source| Error::Namespace { name: self.name.clone(), source }
     }
 }
 
