@@ -4,7 +4,7 @@ use nmgen::diagnostic::{Diagnostic, Excerpt};
 use nmgen::output::{Form, Options, Output};
 use nmgen::profile::{Entry, Keyfile, Profile};
 use nmgen::source::{Host, Hosts, Source, Stage};
-use nmgen::{Converted, Outcome};
+use nmgen::{Converted, Outcome, Reading};
 
 use crate::keyfile;
 
@@ -14,8 +14,15 @@ pub(super) fn converts(hosts: &Hosts) {
     let checked = nmgen::diagnose(hosts);
     let mut outcome = nmgen::convert(hosts.clone());
     let found = &outcome.diagnostics;
-    // A document for the running node may leave to the node what a profile needs: it is written as it is.
-    let is_for_node = hosts.hosts.iter().any(|host| host.stage == Stage::Node);
+    // A document for the running node may leave to the node what a profile needs: it is written as it is. `check` takes a policy,
+    // which only a node resolves, for such a document.
+    let is_policy = |host: &Host| {
+        host.document_text().is_some_and(|text| {
+            let source = Source { name: "policy.yml".into(), text: (*text).into() };
+            Reading::parse(&source).is_ok_and(|reading| reading.is_policy())
+        })
+    };
+    let is_for_node = hosts.hosts.iter().any(|host| host.stage == Stage::Node || is_policy(host));
     if is_for_node {
         assert!(found.has_errors() || !checked.has_errors(), "{checked:?} {found:?}");
     } else {

@@ -70,7 +70,7 @@ pub(super) fn parse(
             if known.len() >= MAX_FAULTS {
                 return None;
             }
-            report_all(document, &first, known, judge, diagnostics);
+            report_all(document, &first, known, judge, Effort::new(), diagnostics);
             None
         }
     }
@@ -88,7 +88,8 @@ fn learn(state: &State) {
 pub fn refusal(document: &Document<'_>, refusal: &Refusal) -> Diagnostics {
     let refusal = contradiction::in_order(refusal);
     let mut diagnostics = Diagnostics::default();
-    report_all(document, &refusal, Vec::new(), contradiction::judge, &mut diagnostics);
+    let (judge, effort): (Judge, _) = (contradiction::judge, Effort::of_conversions());
+    report_all(document, &refusal, Vec::new(), judge, effort, &mut diagnostics);
     diagnostics
 }
 
@@ -96,7 +97,8 @@ pub fn refusal(document: &Document<'_>, refusal: &Refusal) -> Diagnostics {
 pub(super) fn contradictions(document: &Document<'_>) -> Diagnostics {
     let mut diagnostics = Diagnostics::default();
     if let Err(first) = contradiction::judge_alone(&document.root) {
-        report_all(document, &first, Vec::new(), contradiction::judge_alone, &mut diagnostics);
+        let (judge, effort): (Judge, _) = (contradiction::judge_alone, Effort::of_conversions());
+        report_all(document, &first, Vec::new(), judge, effort, &mut diagnostics);
     }
     diagnostics
 }
@@ -115,6 +117,7 @@ fn report_all(
     first: &Refusal,
     known: Vec<Path>,
     judge: Judge,
+    mut effort: Effort,
     diagnostics: &mut Diagnostics,
 ) {
     if let Value::Sequence(items) = &document.root.value {
@@ -135,7 +138,7 @@ fn report_all(
     if !known.is_empty() {
         (taken, verdict) = known::take_out(&mut value, known, judge, &mut removed);
     }
-    let (mut faults, mut effort) = (0, Effort::new());
+    let mut faults = 0;
     while let Err(refusal) = verdict {
         let reason = reason(&refusal);
         // A contradiction in what is left may come from the removals.

@@ -17,6 +17,8 @@ const MAX_ATTEMPTS: usize = 240;
 /// Bound on the values of all attempts on a document: ten thousand features of one card, each of them unknown, have as many
 /// refusals, and a thousand cards may have some each.
 const MOST_VALUES: usize = 250_000;
+/// Bound on those of one question, of which a search asks many: groups of two thousand values have all attempts.
+const MOST_VALUES_OF_A_QUESTION: usize = 50_000;
 
 /// nmstate's verdict on the conversion of this document.
 pub(super) fn judge(root: &Node<'_>) -> Result<(), Refusal> {
@@ -122,7 +124,7 @@ fn state(root: &Node<'_>) -> Result<State, Refusal> {
 
 /// The first in the order of their words of the refusals of this state.
 fn least(root: &Node<'_>, state: &State, first: &Refusal) -> Refusal {
-    let mut left = MOST_VALUES;
+    let mut left = MOST_VALUES_OF_A_QUESTION;
     let mut found = refusals(root, state, first, &mut left);
     found.pop_first().map_or_else(|| in_order(first), Refusal)
 }

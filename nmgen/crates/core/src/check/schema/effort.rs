@@ -19,6 +19,11 @@ impl Effort {
         Self { values: MOST_VALUES }
     }
 
+    /// Returns the bound on verdicts by conversion, each of which takes several times as long as one by reading.
+    pub(super) fn of_conversions() -> Self {
+        Self { values: MOST_VALUES / 2 }
+    }
+
     /// Takes the cost of a verdict on this part; false if there is not enough left.
     pub(super) fn spend(&mut self, part: &Node<'_>) -> bool {
         self.values = self.values.saturating_sub(QUESTION + values(part));
