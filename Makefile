@@ -57,8 +57,10 @@ PACKED_RELOCATIONS := $(if $(filter on,$(RELR)),-C link-arg=-Wl$(comma)-z$(comma
 # Where the bills of materials are, each named after its package; and what writes them.
 SBOM := target/sbom
 SBOM_WRITER ?= $(CARGO) run --locked --quiet -p sbom --
-# The output directory of Debian packages.
+# The output directories of Debian packages, of RPMs and of the image of the files.
 DEB := target/deb
+RPM := target/rpm
+IMAGE := target/image
 
 # No target is a file.
 .PHONY: $(shell sed -n 's/^\([a-z-]*\):.*/\1/p' $(firstword $(MAKEFILE_LIST)))
@@ -233,7 +235,7 @@ STATES :=
 verdicts: toolchain packages ## Compare nmstate's verdict and dayone's on each document that needs a kernel of its own
 	REQUIRE_LAB=1 STATES="$(STATES)" $(CARGO) run --locked --quiet -p tests --example lab-verdicts
 
-# OF=deb: the agent, the bills of materials and Debian's packages too. On failure both builds stay in target/reproducible.
+# OF=packages: all files of a release but the tarball. On failure both builds stay in target/reproducible.
 OF := ramdisk
 reproducible: toolchain ## Build the ramdisk program in two directories and compare the bytes
 	CARGO="$(CARGO)" MAKE="$(MAKE)" tests/reproducible $(OF)
@@ -349,6 +351,36 @@ deb-built:
 	mkdir -p $(DEB)/build
 	cp -r packaging/debian $(DEB)/build/debian
 	cd $(DEB)/build && SOURCE=$(CURDIR) BUILD= dpkg-buildpackage --build=binary --no-sign
+
+rpm: all ramdisk manuals sbom ## Build RPMs in target/rpm
+	@$(MAKE) --no-print-directory rpm-built
+
+# Debian's rpm lacks systemd's macros, and --nodeps: the build dependencies are packages of Fedora's. All times are the changelog's.
+rpm-built:
+	./tests/install-packages rpm
+	rm -rf $(RPM)
+	rpmbuild -bb --quiet --nodeps --build-in-place $(if $(shell rpm --eval '%{?systemd_post}'),,--load=tests/nmgen/packages/macros.systemd) \
+	  --define '_topdir $(CURDIR)/$(RPM)' --define '_buildhost localhost' --define 'source_date_epoch_from_changelog 1' \
+	  --define 'use_source_date_epoch_as_buildtime 1' --define 'clamp_mtime_to_source_date_epoch 1' \
+	  --define 'built PREFIX=/usr' packaging/rpm/nmgen.spec
+	mv $(RPM)/RPMS/*/*.rpm $(RPM)/
+	rm -rf $(RPM)/BUILD* $(RPM)/RPMS $(RPM)/SOURCES $(RPM)/SPECS $(RPM)/SRPMS
+
+image: all ramdisk manuals sbom ## Write an image of the files, as `nmgen generate --install` and layers take it, to target/image
+	@$(MAKE) --no-print-directory image-built
+
+# The stage `files` of packaging/Containerfile, from existing builds. An archive of OCI's layout, whose times are all the same.
+image-built:
+	./tests/install-packages buildah
+	rm -rf $(IMAGE)
+	@umask 022 && $(MAKE) --no-print-directory install-built DESTDIR=$(IMAGE)/tree
+	printf 'FROM scratch\nCOPY tree/ /\n' >$(IMAGE)/Containerfile
+	buildah --storage-driver vfs --root $(CURDIR)/$(IMAGE)/storage build --quiet --isolation chroot --timestamp 0 \
+	  --label org.opencontainers.image.version='$(BUILD_VERSION)' --tag files --file $(IMAGE)/Containerfile $(IMAGE)
+	buildah --storage-driver vfs --root $(CURDIR)/$(IMAGE)/storage push --quiet files oci:$(IMAGE)/layout:$(VERSION)
+	tar --create --directory=$(IMAGE)/layout --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner --mode=go=u-w \
+	  --file=$(IMAGE)/nmgen-files-$(VERSION).oci.tar .
+	rm -rf $(IMAGE)/tree $(IMAGE)/storage $(IMAGE)/layout $(IMAGE)/Containerfile
 
 clean: ## Remove what was built
 	$(CARGO) clean
