@@ -276,9 +276,10 @@ mutants: toolchain ## List the changes of FILE=, or of the lines that differ fro
 fuzz: toolchain ## Fuzz with coverage what reads documents and files of others; MINUTES=n
 	CARGO="$(CARGO)" tests/fuzz/run
 
-# A draw of them is a case of `make check-all`; SEED= repeats it.
+# A draw of them is a case of `make check-all`; SEED= repeats it. SHAPES= chooses by a part of the name.
+SHAPES := all
 shapes: toolchain ## Measure each list and map of a document, grown to a mebibyte, on every command
-	SHAPES=all PROGRAMS=shipped $(CARGO) test --locked --quiet -p tests --test nmgen -- shapes:: --nocapture
+	SHAPES="$(SHAPES)" PROGRAMS=shipped $(CARGO) test --locked --quiet -p tests --test nmgen -- shapes:: --nocapture
 
 profile: toolchain ## Show where the agent's time goes, moment by moment, in the lab
 	$(CARGO) run --locked --quiet -p tests --example lab-profile

@@ -26,6 +26,10 @@ const MAX_TAGS: u64 = 4_096;
 /// The most items in all lists: as many addresses or routes take 60 MB in an initramfs.
 const MAX_ITEMS: usize = 15_000;
 
+/// The most keys of one mapping: NMState's largest have tens, and those that take any key, as Open vSwitch's external IDs, some hundred.
+/// A mebibyte of keys of one interface takes nmstate 90 MB.
+const MAX_KEYS: usize = 1_000;
+
 /// The largest file of a fleet: ten thousand hosts take 14 to 30 MiB.
 pub const MAX_FLEET_BYTES: usize = 32 << 20;
 
@@ -57,7 +61,8 @@ pub fn too_many(document: &Document<'_>) -> Option<Diagnostic> {
         };
         let tags = || Some((MAX_TAGS as usize, "VLAN tags at one port", surplus_tag(state)?));
         let items = || Some((MAX_ITEMS, "items in its lists", surplus_item(state, &mut 0)?));
-        interfaces().or_else(rules).or_else(tags).or_else(items)
+        let keys = || Some((MAX_KEYS, "keys in one mapping", surplus_key(state)?));
+        interfaces().or_else(rules).or_else(tags).or_else(items).or_else(keys)
     })?;
     let message = format!("the document has more than {most} {what}");
     let place = document.place(surplus.span);
@@ -122,6 +127,12 @@ fn surplus_item<'n, 't>(node: &'n Node<'t>, before: &mut usize) -> Option<&'n No
     node.below().find_map(|below| surplus_item(below, before))
 }
 
+/// The value of the first key of a mapping above the bound.
+fn surplus_key<'n, 't>(node: &'n Node<'t>) -> Option<&'n Node<'t>> {
+    let own = node.entries().get(MAX_KEYS).map(|entry| &entry.node);
+    own.or_else(|| node.below().find_map(surplus_key))
+}
+
 /// The fault of a file of a fleet that is too large.
 pub fn fleet_size(message: &str, place: Place) -> Diagnostic {
     Diagnostic::new(DOCUMENT_SIZE, message, place)
@@ -130,7 +141,7 @@ pub fn fleet_size(message: &str, place: Place) -> Diagnostic {
 
 #[cfg(test)]
 mod tests {
-    use super::{MAX_INTERFACES, MAX_ITEMS, MAX_RULES, MAX_TAGS};
+    use super::{MAX_INTERFACES, MAX_ITEMS, MAX_KEYS, MAX_RULES, MAX_TAGS};
     use crate::text::Source;
 
     /// The finding about a document, and its line.
@@ -185,6 +196,18 @@ mod tests {
             let message = found(format!("interfaces: [{}]\n", pairs(751))).unwrap_or_default();
             assert!(message.contains("more than 1500 interfaces"), "{end}: {message}");
         }
+    }
+
+    #[test]
+    fn mappings_are_bounded_by_their_keys() {
+        let features = |count| {
+            let features = listed(count, |number| format!("f{number}: true"));
+            format!("interfaces: [{{name: a, ethtool: {{feature: {{{features}}}}}}}]\n")
+        };
+        assert_eq!(found(features(MAX_KEYS)), None);
+        let message = found(features(MAX_KEYS + 1)).unwrap_or_default();
+        let expected = "a.yml:1002:14: the document has more than 1000 keys in one mapping";
+        assert!(message.starts_with(expected), "{message}");
     }
 
     #[test]
