@@ -26,8 +26,8 @@ const MAX_TAGS: u64 = 4_096;
 /// The most items in all lists: as many addresses or routes take 60 MB in an initramfs.
 const MAX_ITEMS: usize = 15_000;
 
-/// The most keys of one mapping: NMState's largest have tens, and those that take any key, as Open vSwitch's external IDs, some hundred.
-/// A mebibyte of keys of one interface takes nmstate 90 MB.
+/// The most keys of one mapping: NMState's largest have tens, and those that take any key, as Open vSwitch's external IDs, some
+/// hundred. A mebibyte of keys of one interface takes nmstate 90 MB.
 const MAX_KEYS: usize = 1_000;
 
 /// The largest file of a fleet: ten thousand hosts take 14 to 30 MiB.
