@@ -23,12 +23,16 @@ const MAX_RULES: usize = 1_500;
 /// is there twice.
 const MAX_TAGS: u64 = 4_096;
 
-/// The most items in all lists: as many addresses or routes take 60 MB in an initramfs.
+/// The most items in all lists, the keys of large mappings counted: as many addresses or routes take 60 MB in an initramfs, as do the
+/// features of cards.
 const MAX_ITEMS: usize = 15_000;
 
 /// The most keys of one mapping: NMState's largest have tens, and those that take any key, as Open vSwitch's external IDs, some
 /// hundred. A mebibyte of keys of one interface takes nmstate 90 MB.
 const MAX_KEYS: usize = 1_000;
+
+/// The keys of a mapping that is not large: an interface has forty fields, and a card's features are sixty.
+const FEW_KEYS: usize = 100;
 
 /// The largest file of a fleet: ten thousand hosts take 14 to 30 MiB.
 pub const MAX_FLEET_BYTES: usize = 32 << 20;
@@ -60,7 +64,9 @@ pub fn too_many(document: &Document<'_>) -> Option<Diagnostic> {
             Some((MAX_RULES, "route rules", rules.get(MAX_RULES)?))
         };
         let tags = || Some((MAX_TAGS as usize, "VLAN tags at one port", surplus_tag(state)?));
-        let items = || Some((MAX_ITEMS, "items in its lists", surplus_item(state, &mut 0)?));
+        let items = || {
+            Some((MAX_ITEMS, "items in its lists and large mappings", surplus_item(state, &mut 0)?))
+        };
         let keys = || Some((MAX_KEYS, "keys in one mapping", surplus_key(state)?));
         interfaces().or_else(rules).or_else(tags).or_else(items).or_else(keys)
     })?;
@@ -117,13 +123,14 @@ fn surplus_tag<'n, 't>(node: &'n Node<'t>) -> Option<&'n Node<'t>> {
     lists.find_map(of_list).or_else(|| node.below().find_map(surplus_tag))
 }
 
-/// The first item of a list above the bound, `before` of them counted.
+/// The first item of a list, or value of a large mapping, above the bound, `before` of them counted.
 fn surplus_item<'n, 't>(node: &'n Node<'t>, before: &mut usize) -> Option<&'n Node<'t>> {
-    let items = node.items();
-    if *before + items.len() > MAX_ITEMS {
-        return items.get(MAX_ITEMS - *before);
+    let is_small_mapping = node.items().is_empty() && node.entries().len() <= FEW_KEYS;
+    let own = if is_small_mapping { 0 } else { node.below().count() };
+    if *before + own > MAX_ITEMS {
+        return node.below().nth(MAX_ITEMS - *before);
     }
-    *before += items.len();
+    *before += own;
     node.below().find_map(|below| surplus_item(below, before))
 }
 
@@ -141,7 +148,7 @@ pub fn fleet_size(message: &str, place: Place) -> Diagnostic {
 
 #[cfg(test)]
 mod tests {
-    use super::{MAX_INTERFACES, MAX_ITEMS, MAX_KEYS, MAX_RULES, MAX_TAGS};
+    use super::{FEW_KEYS, MAX_INTERFACES, MAX_ITEMS, MAX_KEYS, MAX_RULES, MAX_TAGS};
     use crate::text::Source;
 
     /// The finding about a document, and its line.
@@ -208,6 +215,16 @@ mod tests {
         let message = found(features(MAX_KEYS + 1)).unwrap_or_default();
         let expected = "a.yml:1002:14: the document has more than 1000 keys in one mapping";
         assert!(message.starts_with(expected), "{message}");
+        // Of all large mappings there are as many as items; small ones do not count.
+        let cards = |count, keys| {
+            let features: String = (0..keys).map(|number| format!("f{number}: true, ")).collect();
+            let card = |_| format!("{{ethtool: {{feature: {{{features}}}}}}}");
+            found(format!("interfaces: [{}]\n", listed(count, card)))
+        };
+        assert_eq!(cards(200, FEW_KEYS), None);
+        assert_eq!(cards(14, MAX_KEYS), None);
+        let message = cards(15, MAX_KEYS).unwrap_or_default();
+        assert!(message.contains("more than 15000 items in its lists and large"), "{message}");
     }
 
     #[test]
