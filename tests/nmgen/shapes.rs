@@ -1,8 +1,8 @@
 //! Each list and each map of a document, grown to a mebibyte, takes memory and time in proportion on every command.
 //!
 //! A run draws shapes and commands by `SEED=`: always the same ones without it, since a check that fails by chance says nothing
-//! about the change it checks. `SHAPES=all` (`make shapes`) measures all of them by doubling, and prints a table; another text, those
-//! whose name has it.
+//! about the change it checks. `SHAPES=all` (`make shapes`) measures all of them by doubling, and prints a table; another text
+//! measures those whose name has it.
 
 #![allow(
     clippy::unwrap_used,

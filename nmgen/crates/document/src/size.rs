@@ -23,8 +23,8 @@ const MAX_RULES: usize = 1_500;
 /// is there twice.
 const MAX_TAGS: u64 = 4_096;
 
-/// The most items in all lists, the keys of large mappings counted: as many addresses or routes take 60 MB in an initramfs, as do the
-/// features of cards.
+/// The most items in all lists, the keys of large mappings counted: as many addresses or routes take 60 MB in an initramfs, as do
+/// the features of cards.
 const MAX_ITEMS: usize = 15_000;
 
 /// The most keys of one mapping: NMState's largest have tens, and those that take any key, as Open vSwitch's external IDs, some
