@@ -377,7 +377,7 @@ image-built:
 	@umask 022 && $(MAKE) --no-print-directory install-built DESTDIR=$(IMAGE)/tree
 	printf 'FROM scratch\nCOPY tree/ /\n' >$(IMAGE)/Containerfile
 	buildah --storage-driver vfs --root $(CURDIR)/$(IMAGE)/storage build --quiet --isolation chroot --timestamp 0 \
-	  --label org.opencontainers.image.version='$(BUILD_VERSION)' --tag files --file $(IMAGE)/Containerfile $(IMAGE)
+	  --label org.opencontainers.image.version='$(VERSION)' --tag files --file $(IMAGE)/Containerfile $(IMAGE)
 	buildah --storage-driver vfs --root $(CURDIR)/$(IMAGE)/storage push --quiet files oci:$(IMAGE)/layout:$(VERSION)
 	tar --create --directory=$(IMAGE)/layout --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner --mode=go=u-w \
 	  --file=$(IMAGE)/nmgen-files-$(VERSION).oci.tar .

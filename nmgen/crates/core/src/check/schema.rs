@@ -88,8 +88,8 @@ fn learn(state: &State) {
 pub fn refusal(document: &Document<'_>, refusal: &Refusal) -> Diagnostics {
     let refusal = contradiction::in_order(refusal);
     let mut diagnostics = Diagnostics::default();
-    let (judge, effort): (Judge, _) = (contradiction::judge, Effort::of_conversions());
-    report_all(document, &refusal, Vec::new(), judge, effort, &mut diagnostics);
+    let effort = Effort::of_conversions();
+    report_all(document, &refusal, Vec::new(), contradiction::judge, effort, &mut diagnostics);
     diagnostics
 }
 
@@ -97,7 +97,8 @@ pub fn refusal(document: &Document<'_>, refusal: &Refusal) -> Diagnostics {
 pub(super) fn contradictions(document: &Document<'_>) -> Diagnostics {
     let mut diagnostics = Diagnostics::default();
     if let Err(first) = contradiction::judge_alone(&document.root) {
-        let (judge, effort): (Judge, _) = (contradiction::judge_alone, Effort::of_conversions());
+        let effort = Effort::of_conversions();
+        let judge = contradiction::judge_alone;
         report_all(document, &first, Vec::new(), judge, effort, &mut diagnostics);
     }
     diagnostics

@@ -14,8 +14,8 @@ use crate::state::{Refusal, State};
 const ATTEMPTS: usize = 24;
 /// Bound on attempts for a group with many faults.
 const MAX_ATTEMPTS: usize = 240;
-/// Bound on the values of all attempts on a document: ten thousand features of one card, each of them unknown, have as many
-/// refusals, and a thousand cards may have some each.
+/// Bound on the values of all attempts on a document: a card with a thousand unknown features has as many refusals, and a thousand
+/// cards may have some each.
 const MOST_VALUES: usize = 250_000;
 /// Bound on those of one question, of which a search asks many: groups of two thousand values have all attempts.
 const MOST_VALUES_OF_A_QUESTION: usize = 50_000;
