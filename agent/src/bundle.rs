@@ -160,7 +160,7 @@ mod tests {
             let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
             encoder.write_all(text.as_bytes())?;
             std::fs::write(&path, encoder.finish()?)?;
-            Ok::<_, io::Error>(read(&path).err().map(|it| it.to_string()).unwrap_or_default())
+            Ok::<_, io::Error>(read(&path).err().map(|error| error.to_string()).unwrap_or_default())
         };
         assert!(told("{\"schema\": 2, \"new\": []}")?.contains("form 2"));
         assert!(told("{\"schema\": 1}")?.contains("not a file of"));

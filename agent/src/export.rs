@@ -64,7 +64,7 @@ pub(crate) fn export(state: &Value, profiles: &[Profile], active: &[Active]) -> 
         keys(&state["ovs-db"]),
         "Open vSwitch's own table, where OVN and the system write",
     ));
-    left_out.retain(|it| !it.is_empty());
+    left_out.retain(|part| !part.is_empty());
     Exported { document: document.into(), left_out }
 }
 
@@ -75,7 +75,8 @@ fn mappings(state: &Value, left_out: &mut Vec<LeftOut>) -> Vec<Value> {
     let all = state["ovn"]["bridge-mappings"].as_array().cloned().unwrap_or_default();
     let (own, wanted): (Vec<Value>, _) =
         all.into_iter().partition(|value| value["localnet"] == OWN);
-    let own = own.iter().map(|it| format!("{OWN} of {}", it["bridge"].as_str().unwrap_or("?")));
+    let own =
+        own.iter().map(|mapping| format!("{OWN} of {}", mapping["bridge"].as_str().unwrap_or("?")));
     left_out.push(LeftOut::new(own, "OVN-Kubernetes maps it by itself"));
     wanted
 }

@@ -247,7 +247,7 @@ fn on_its_links(mut probe: Probe, before: &[ProbeResult], leads: &[(Family, Link
     {
         let answered =
             before.iter().find(|probe_result| probe_result.name == probe.name && probe_result.ok);
-        let answered = answered.and_then(|it| it.link.clone()).map(LinkRef::Name);
+        let answered = answered.and_then(|answer| answer.link.clone()).map(LinkRef::Name);
         let own = leads.iter().filter(|(of, _)| of == family).map(|(_, link)| link.clone());
         *links = own.collect();
         match answered {
@@ -337,14 +337,17 @@ async fn once(kind: &Kind, paths: &Paths, netlink: &Netlink) -> Result<Answered,
 /// The findings of one probe of the wire as its answer. Who does not answer proves nothing, and is a warning.
 fn told(found: &[wire::Finding]) -> Result<Answered, String> {
     let of = |result: Verdict| {
-        let all = found.iter().filter(move |it| it.result == result).map(|it| it.detail.as_str());
+        let all = found
+            .iter()
+            .filter(move |finding| finding.result == result)
+            .map(|finding| finding.detail.as_str());
         all.collect::<Vec<&str>>().join("; ")
     };
     let failed = found.iter().filter(|finding| finding.result == Verdict::Failed);
     let failed: Vec<String> = failed
-        .map(|it| match &it.next {
-            Some(next) => format!("{}; {next}", it.detail),
-            None => it.detail.clone(),
+        .map(|finding| match &finding.next {
+            Some(next) => format!("{}; {next}", finding.detail),
+            None => finding.detail.clone(),
         })
         .collect();
     if !failed.is_empty() {
@@ -352,7 +355,11 @@ fn told(found: &[wire::Finding]) -> Result<Answered, String> {
     }
     let (good, unknown) = (of(Verdict::Ok), of(Verdict::Unknown));
     let detail = if good.is_empty() { "nothing to ask".to_owned() } else { good };
-    Ok(Answered { detail, warning: Some(unknown).filter(|it| !it.is_empty()), link: None })
+    Ok(Answered {
+        detail,
+        warning: Some(unknown).filter(|warning| !warning.is_empty()),
+        link: None,
+    })
 }
 
 #[cfg(test)]

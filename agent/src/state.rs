@@ -114,13 +114,13 @@ impl Parsed {
     /// captures are. A policy that cannot be written is taken for one: the wait costs time alone.
     fn names_open_vswitch(&self) -> bool {
         let Self::Policy(policy) = self else { return false };
-        serde_json::to_value(policy).as_ref().map_or(true, |it| mentions(it, "ovs-"))
+        serde_json::to_value(policy).as_ref().map_or(true, |value| mentions(value, "ovs-"))
     }
 
     /// Whether a policy finds links by alternative names, which other programs give them.
     pub(crate) fn captures_alternative_names(&self) -> bool {
         let Self::Policy(policy) = self else { return false };
-        serde_json::to_value(&policy.capture).is_ok_and(|it| mentions(&it, "alt-names"))
+        serde_json::to_value(&policy.capture).is_ok_and(|value| mentions(&value, "alt-names"))
     }
 }
 

@@ -114,7 +114,7 @@ pub(crate) struct BridgeStatus {
 
 impl From<&BridgePlan> for BridgeStatus {
     fn from(plan: &BridgePlan) -> Self {
-        let is_bridge = |it: &&PlannedProfile| it.role == Role::Bridge;
+        let is_bridge = |profile: &&PlannedProfile| profile.role == Role::Bridge;
         let bridges = plan.profiles.iter().filter(is_bridge);
         Self {
             uplink: plan.uplink.link.clone(),

@@ -114,9 +114,9 @@ fn ports_of<'a>(
     profiles: &'a [PlannedProfile],
     controller: &'a str,
 ) -> impl Iterator<Item = &'a PlannedProfile> {
-    let is_below = move |it: &&PlannedProfile| {
-        matches!(it.role, Role::Port { .. })
-            && it.settings.text("connection", "master") == Some(controller)
+    let is_below = move |profile: &&PlannedProfile| {
+        matches!(profile.role, Role::Port { .. })
+            && profile.settings.text("connection", "master") == Some(controller)
     };
     profiles.iter().filter(is_below)
 }
@@ -139,7 +139,7 @@ fn bridge(names: BridgeNames, device: &PlannedProfile, inputs: &Inputs) -> Inter
 fn local_interface(names: BridgeNames, settings: &ConnectionSettings) -> Interface {
     let (ipv4, ipv6) = (ip::ipv4(settings), ip::ipv6(settings));
     let needs = |family: &str, ip: &Option<Ip>| {
-        settings.flag(family, "may-fail") == Some(false) && ip.as_ref().is_some_and(|it| it.enabled)
+        settings.flag(family, "may-fail") == Some(false) && ip.as_ref().is_some_and(|ip| ip.enabled)
     };
     let wait_ip = ip::wait_ip(needs("ipv4", &ipv4), needs("ipv6", &ipv6));
     Interface {

@@ -10,8 +10,9 @@ pub(crate) fn awaited(inputs: &Inputs, uplink: &Uplink) -> Option<Family> {
     if uplink.below.is_some() {
         return None;
     }
-    let is_its =
-        |it: &&crate::model::Active| it.device == uplink.link && !it.kind.starts_with("ovs-");
+    let is_its = |active: &&crate::model::Active| {
+        active.device == uplink.link && !active.kind.starts_with("ovs-")
+    };
     let profile =
         inputs.active.iter().find(is_its).and_then(|active| inputs.profile(&active.uuid))?;
     let on = || {

@@ -69,7 +69,7 @@ fn addresses(ip: &Profile) -> Option<Loss> {
 /// Identities towards a DHCP server that depend on the profile or the device.
 fn identities(ip: &Profile, has_permanent_mac: bool) -> Vec<Loss> {
     let is = |section: &str, property: &str, value: &str| {
-        ip.settings.text(section, property).is_some_and(|it| it.starts_with(value))
+        ip.settings.text(section, property).is_some_and(|text| text.starts_with(value))
     };
     let profile = "it depends on the profile's UUID, so the server sees another client";
     let name = "it depends on the interface's name, so the server sees another client";

@@ -37,7 +37,7 @@ pub(crate) fn plan(inputs: &Inputs, uplink: Uplink) -> Result<BridgePlan, Bridge
         allmulticast: sources
             .iter()
             .filter(|(_, source)| {
-                inputs.drivers.get(&source.link.name).is_some_and(|it| it == VMXNET3)
+                inputs.drivers.get(&source.link.name).is_some_and(|driver| driver == VMXNET3)
             })
             .map(|(_, source)| source.link.name.clone())
             .collect(),

@@ -84,7 +84,7 @@ fn active_on<'a>(
 ) -> Option<&'a Profile> {
     let mut on =
         inputs.active.iter().filter(|active| active.device == device && is_kind(&active.kind));
-    on.find_map(|it| inputs.profile(&it.uuid))
+    on.find_map(|active| inputs.profile(&active.uuid))
 }
 
 /// `connection.port-type`, in either spelling.

@@ -94,7 +94,7 @@ pub(crate) fn cards(paths: &Paths, links: &[Link]) -> Vec<Card> {
             speed: at
                 .as_ref()
                 .and_then(|at| start(&at.join("speed"), 16).ok())
-                .and_then(|it| it.parse().ok()),
+                .and_then(|speed| speed.parse().ok()),
             driver: last("device/driver"),
             bus: last("device"),
         }
@@ -109,7 +109,7 @@ type Tree = (PathBuf, fn(&str) -> bool);
 fn trees(paths: &Paths) -> Vec<Tree> {
     let all = |_: &str| true;
     let manager = ["/etc", "/run", "/usr/lib"].into_iter().flat_map(|root| {
-        ["system-connections", "conf.d"].map(|it| format!("{root}/NetworkManager/{it}"))
+        ["system-connections", "conf.d"].map(|name| format!("{root}/NetworkManager/{name}"))
     });
     let mut trees: Vec<Tree> = vec![(paths.service_files(), is_document), (paths.state_dir(), all)];
     trees.push((paths.runtime_dir(), all));
@@ -216,7 +216,7 @@ impl Taken<'_> {
     /// The entries of a directory by name; one that cannot be read is told.
     fn entries(&mut self, directory: &Path) -> Vec<PathBuf> {
         let listed = fs::read_dir(directory)
-            .and_then(|all| all.map(|it| Ok(it?.path())).collect::<io::Result<Vec<_>>>());
+            .and_then(|all| all.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<_>>>());
         match listed {
             Ok(mut found) => {
                 found.sort_unstable();
@@ -257,7 +257,7 @@ impl Taken<'_> {
                     [".wants", ".requires", ".upholds"].iter().any(|end| name.ends_with(end));
                 if is_wants {
                     let inner = self.entries(&entry);
-                    inner.iter().filter(|path| is_ours(path)).for_each(|it| self.unit(it));
+                    inner.iter().filter(|path| is_ours(path)).for_each(|path| self.unit(path));
                 } else if is_ours(&entry) && name.ends_with(".d") {
                     self.tree(&entry, 0, |_| true);
                 } else if is_ours(&entry) {

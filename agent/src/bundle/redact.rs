@@ -76,7 +76,7 @@ impl Redactor {
             },
             Value::String(text) => {
                 let shown = Secrets::default().hidden(std::mem::take(text));
-                let shown = self.known.iter().fold(shown, |it, own| own.hidden(it));
+                let shown = self.known.iter().fold(shown, |shown, own| own.hidden(shown));
                 *text =
                     if text.contains('\n') { Secrets::of(&shown).hidden_in(&shown) } else { shown };
             }

@@ -48,15 +48,16 @@ fn telling(files: &[File], value: &Value) -> BTreeSet<String> {
     let (whole, hidden): (BTreeSet<_>, BTreeSet<_>) = {
         let (whole, hidden): (Vec<_>, Vec<_>) =
             texts().partition(|(_, digest, text)| is_whole(digest, text));
-        let digests = |of: Vec<(&str, String, &str)>| of.into_iter().map(|it| it.1).collect();
+        let digests =
+            |of: Vec<(&str, String, &str)>| of.into_iter().map(|(_, digest, _)| digest).collect();
         (digests(whole), digests(hidden))
     };
     let mut found = hidden;
     let mut told = |text: &str| {
-        let digests = words(text).map(|(word, _)| word).filter(|it| is_digest(it));
+        let digests = words(text).map(|(word, _)| word).filter(|word| is_digest(word));
         found.extend(digests.filter(|digest| !whole.contains(*digest)).map(str::to_owned));
     };
-    let is_own = |path: &str| OWN.iter().any(|it| path.starts_with(it));
+    let is_own = |path: &str| OWN.iter().any(|directory| path.starts_with(directory));
     for (_, _, text) in texts().filter(|(path, ..)| is_own(path)) {
         let mut parsed = serde_json::from_str::<Value>(text).unwrap_or_default();
         match parsed.pointer_mut(DIFFERENCES).map(Value::take) {
@@ -159,7 +160,10 @@ mod tests {
         assert!(token.starts_with(TOKEN), "{token}");
         assert_eq!(value["status"]["value"]["digest"], token);
         assert_eq!(text.matches(&token).count(), 4, "one for all places: {text}");
-        assert!(value["files"][2]["text"].as_str().is_some_and(|it| it.contains(&line)), "{text}");
+        assert!(
+            value["files"][2]["text"].as_str().is_some_and(|text| text.contains(&line)),
+            "{text}"
+        );
         Ok(())
     }
 }

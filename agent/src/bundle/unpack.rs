@@ -107,7 +107,7 @@ fn is_inside(path: &str) -> bool {
 /// Whether this is a place in a directory of units, and no such directory.
 fn is_of_units(paths: &Paths, link: &Path) -> bool {
     let directory = link.parent();
-    let is_in = |it: &PathBuf| directory.is_some_and(|directory| directory.starts_with(it));
+    let is_in = |units: &PathBuf| directory.is_some_and(|directory| directory.starts_with(units));
     paths.unit_directories().iter().any(is_in)
 }
 
@@ -148,7 +148,7 @@ mod tests {
         }
         let answers = [fs::read(&file).map(drop), fs::read_dir(&directory).map(drop)];
         for answer in answers {
-            let error = answer.err().map(|it| it.kind());
+            let error = answer.err().map(|error| error.kind());
             assert!(error.is_some_and(|error| error != io::ErrorKind::NotFound), "{error:?}");
         }
         Ok(())

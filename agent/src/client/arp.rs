@@ -83,7 +83,9 @@ fn claims(ip: Ipv4Addr) -> [Condition; 6] {
 /// A link as packet(7) addresses it.
 fn address_of(link: &str) -> io::Result<LinkAddr> {
     let all = getifaddrs()?.filter(|interface_address| interface_address.interface_name == link);
-    let address = all.filter_map(|it| it.address).find_map(|it| it.as_link_addr().copied());
+    let address = all
+        .filter_map(|interface| interface.address)
+        .find_map(|address| address.as_link_addr().copied());
     address.ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))
 }
 

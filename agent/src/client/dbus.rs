@@ -369,7 +369,7 @@ impl Bus {
         Ok(results
             .into_iter()
             .filter(|(_, result)| *result != ROLLED_BACK)
-            .map(|(it, _)| it)
+            .map(|(device, _)| device)
             .collect())
     }
 

@@ -89,7 +89,8 @@ impl Ovsdb {
     pub(crate) async fn forget_ovn_remote(&mut self) -> Result<bool, OvsdbError> {
         let key = Some(OVN_REMOTE.to_owned());
         let found = self.settings(&[OvsKey { map: OvsMap::ExternalIds, key }]).await?;
-        let is_set = |it: &OvsSetting| it.value.as_deref().is_some_and(|value| value != BLANK);
+        let is_set =
+            |setting: &OvsSetting| setting.value.as_deref().is_some_and(|value| value != BLANK);
         let Some(remote) = found.into_iter().find(is_set) else { return Ok(false) };
         let blank = OvsSetting { value: Some(BLANK.to_owned()), ..remote };
         let mutate = settings_mutation(&[blank]);

@@ -82,7 +82,7 @@ pub(crate) async fn adopt(
         (None, false) => "nothing to do".to_owned(),
     };
     if adopted.is_some() || was_there {
-        let why = reason.as_deref().map_or_else(String::new, |it| format!(": {it}"));
+        let why = reason.as_deref().map_or_else(String::new, |reason| format!(": {reason}"));
         tracing::info!(
             message_id = message_id::CHANGE_ADOPTED,
             dayone_document = %document,
@@ -104,7 +104,7 @@ pub(crate) async fn adopt(
                 "version": env!("CARGO_PKG_VERSION"),
                 "document": document,
                 "digest": in_force.digest,
-                "at": adopted.as_ref().map(|it| it.at),
+                "at": adopted.as_ref().map(|change| change.at),
                 "reason": reason,
                 "adopted": lines,
                 "forgotten": was_there,

@@ -55,7 +55,8 @@ async fn collected(paths: &Paths, bound: Duration) -> Result<Value, Error> {
     };
     let bundle = Bundle {
         schema: SCHEMA,
-        hostname: identity::current(paths).map_or_else(|_| String::new(), |it| it.as_str().into()),
+        hostname: identity::current(paths)
+            .map_or_else(|_| String::new(), |name| name.as_str().into()),
         collected: status::now() / 1000,
         milliseconds: start.elapsed().as_millis().try_into().unwrap_or(u64::MAX),
         role: bundle::role(paths),

@@ -135,7 +135,8 @@ pub(super) async fn resolved(network: &Sight<'_>, parsed: &Parsed) -> Result<Sta
 
 fn text(compared: &Compared) -> String {
     let Some(subject) = &compared.subject else { return format!("# {}\n", compared.reason) };
-    let lacking: String = compared.lacking.iter().map(|it| format!("# lacking: {it}\n")).collect();
+    let lacking: String =
+        compared.lacking.iter().map(|part| format!("# lacking: {part}\n")).collect();
     let head = format!("# {subject}: {}\n{lacking}", compared.reason);
     match (compared.lacking.is_empty(), changes(&compared.differences)) {
         (true, None) => head + "# no difference\n",
@@ -189,14 +190,14 @@ fn json(compared: &Compared) -> String {
 }
 
 fn fields(lacking: &Lacking) -> Vec<Value> {
-    let one = |it: &nmgen::difference::Difference| {
-        let [before, after] = [&it.before, &it.after].map(|side| {
+    let one = |difference: &nmgen::difference::Difference| {
+        let [before, after] = [&difference.before, &difference.after].map(|side| {
             side.as_ref().map(|node| {
                 let text = || nmgen::difference::Inline(node).to_string().into();
                 Value::deserialize(node).unwrap_or_else(|_| text())
             })
         });
-        json!({"field": it.field, "before": before, "after": after})
+        json!({"field": difference.field, "before": before, "after": after})
     };
     lacking.fields.iter().map(one).collect()
 }

@@ -45,10 +45,12 @@ pub(super) struct Differences {
 impl Differences {
     /// Each difference in words with its values, and when it comes; a part without fields by its name.
     pub(super) fn lines(&self) -> Vec<String> {
-        let lines = |when: &str, it: &Lacking| -> Vec<String> {
-            match it.fields.is_empty() {
-                true => it.subjects.iter().map(|subject| format!("{when}~ {subject}")).collect(),
-                false => it.fields.iter().map(|field| format!("{when}{field}")).collect(),
+        let lines = |when: &str, lacking: &Lacking| -> Vec<String> {
+            match lacking.fields.is_empty() {
+                true => {
+                    lacking.subjects.iter().map(|subject| format!("{when}~ {subject}")).collect()
+                }
+                false => lacking.fields.iter().map(|field| format!("{when}{field}")).collect(),
             }
         };
         [lines("", &self.now), lines("after the next activation: ", &self.then)].concat()
@@ -89,7 +91,7 @@ pub(super) async fn compare_in_force(
     saved: &[Saved],
 ) -> Result<Differences, Error> {
     let current = network.current().await?;
-    let current = match Migration::load(paths)?.filter(|it| it.by_script) {
+    let current = match Migration::load(paths)?.filter(|migration| migration.by_script) {
         Some(migration) => current.without_mtu(migration.target, &BRIDGES, desired),
         None => current,
     };
@@ -126,7 +128,8 @@ fn differences(desired: &State, current: &State, saved: &[Saved]) -> Result<Diff
 /// one since.
 pub(super) fn saved(paths: &Paths, record: &Record) -> Vec<Saved> {
     let recorded = record.uplinks();
-    let recorded: &[Active] = recorded.map(|it| it.profiles.as_slice()).unwrap_or_default();
+    let recorded: &[Active] =
+        recorded.map(|uplinks| uplinks.profiles.as_slice()).unwrap_or_default();
     let files: Vec<Keyfile> =
         paths.profile_directories().iter().flat_map(|directory| read(directory)).collect();
     let has = |file: &Keyfile, key: &str, value: &str| file.get("connection", key) == Some(value);

@@ -43,7 +43,7 @@ pub(super) async fn silent(
             bridge.bridges.iter().cloned().map(LinkRef::Name).collect()
         }
         // The node is reached by another interface, if at all.
-        (Some(_), _) if netlink.default_routes().await.is_ok_and(|it| it.is_empty()) => {
+        (Some(_), _) if netlink.default_routes().await.is_ok_and(|routes| routes.is_empty()) => {
             return None;
         }
         (Some(_), _) => Vec::new(),

@@ -85,8 +85,10 @@ async fn watched(paths: &Paths, earlier: Option<&HealthRecord>) -> Result<Health
             String::new()
         }
     };
-    let stands = |it: &&HealthRecord| {
-        !picture.is_empty() && it.picture == picture && now().saturating_sub(it.looked) < STANDS
+    let stands = |account: &&HealthRecord| {
+        !picture.is_empty()
+            && account.picture == picture
+            && now().saturating_sub(account.looked) < STANDS
     };
     match earlier.filter(stands) {
         Some(account) => Ok(account.clone().aged(&Usable::load(paths).settings.health, now())),
@@ -126,7 +128,7 @@ async fn looked(
 
 /// The journal gets a change alone: the unit's state is there for the rest.
 fn tell(account: &HealthRecord, earlier: Option<&HealthRecord>) {
-    let was = earlier.filter(|it| it.failed).map(|it| it.reason.as_str());
+    let was = earlier.filter(|earlier| earlier.failed).map(|earlier| earlier.reason.as_str());
     let document = account.document.as_deref().unwrap_or_else(|| Path::new("")).display();
     let digest = account.digest.as_deref().unwrap_or_default();
     match (account.failed, was) {

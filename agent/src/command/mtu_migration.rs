@@ -100,7 +100,7 @@ pub(super) async fn compared(
 ) -> Result<Standing, Error> {
     let wants = last_good_if_readable(record).map(|state| state.wants()).unwrap_or_default();
     let recorded = record.uplinks();
-    let cards = recorded.map(|it| it.cards.as_slice()).unwrap_or_default();
+    let cards = recorded.map(|uplinks| uplinks.cards.as_slice()).unwrap_or_default();
     Ok(migration.standing(&wants, cards, &Sight::links(paths).await?))
 }
 

@@ -65,10 +65,10 @@ pub(crate) async fn probe(paths: &Paths, form: Form) -> Result<(), Error> {
 async fn gateways_of_document(paths: &Paths) -> Vec<IpAddr> {
     let in_force = Record::load(paths).document_in_force(paths);
     let chosen = document::choose(paths, in_force.as_ref(), Duration::ZERO, || {}).await;
-    let document = chosen.ok().and_then(|it| it.document);
+    let document = chosen.ok().and_then(|chosen| chosen.document);
     let other = document.filter(|document| in_force.is_none_or(|of| of.digest != document.digest));
     let parsed = other.and_then(|other| Parsed::new(&other.text).ok());
-    let wants = parsed.map(|it| it.first_wants()).unwrap_or_default();
+    let wants = parsed.map(|parsed| parsed.first_wants()).unwrap_or_default();
     wants.gateways.into_iter().map(|gateway| gateway.ip).collect()
 }
 

@@ -58,6 +58,6 @@ async fn is_beside_a_failure(paths: &Paths) -> bool {
     };
     let in_force = record.document_in_force(paths);
     let chosen = document::choose(paths, in_force.as_ref(), Duration::ZERO, || {}).await;
-    let document = chosen.ok().and_then(|it| it.document);
+    let document = chosen.ok().and_then(|chosen| chosen.document);
     document.is_some_and(|document| document.digest == failures.digest)
 }

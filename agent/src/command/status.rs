@@ -91,7 +91,7 @@ pub(super) async fn look(
 /// The causes that are known; a look that fails is a warning, beside the verdict.
 async fn causes(paths: &Paths, chosen: &Chosen) -> Vec<Cause> {
     let parsed = chosen.document.as_ref().and_then(|document| Parsed::new(&document.text).ok());
-    let planned = parsed.map(|it| it.first_wants().planned()).unwrap_or_default();
+    let planned = parsed.map(|parsed| parsed.first_wants().planned()).unwrap_or_default();
     match services::in_time(causes::causes(paths, planned)).await {
         Ok(Ok(causes)) => causes,
         Ok(Err(error)) => {
@@ -231,7 +231,8 @@ async fn down(chosen: &Chosen, report: &StatusReport, paths: &Paths) -> Option<O
 
 /// The MTU that the cluster wants while it changes its own, beside those of the document's links; `None` where its script sets it.
 async fn of_the_cluster(paths: &Paths, record: &Record) -> Result<Option<Standing>, Error> {
-    let migration = Migration::load(paths)?.filter(|it| !it.by_script && paths.has_network());
+    let migration =
+        Migration::load(paths)?.filter(|migration| !migration.by_script && paths.has_network());
     let Some(migration) = migration else { return Ok(None) };
     match mtu_migration::compared(migration, paths, record).await {
         Ok(standing) => Ok(Some(standing)),
@@ -299,5 +300,5 @@ fn adopted(record: &Record, lacking: &[String], differences: &Differences) -> Op
         return None;
     }
     let adopted = record.adopted_change().filter(|change| change.has_all(&lines));
-    adopted.map(|it| ChangeReport::new(it, differences.parts()))
+    adopted.map(|change| ChangeReport::new(change, differences.parts()))
 }

@@ -37,7 +37,7 @@ pub(crate) async fn ask(paths: &Paths, seconds: u32, file: &Path) -> Result<(), 
     if marks::is_boot_held(paths) {
         return Err(TrialError::BootWaits.into());
     }
-    if let Some(trial) = Trial::load(paths)?.filter(|it| it.state.is_on())
+    if let Some(trial) = Trial::load(paths)?.filter(|trial| trial.state.is_on())
         && lock::at_work(paths).is_some()
     {
         return Err(TrialError::On { document: trial.document }.into());
@@ -206,7 +206,7 @@ mod tests {
             }
             Ok::<_, Box<dyn std::error::Error>>(())
         };
-        let tell = |it: &Trial| told.push(it.state);
+        let tell = |trial: &Trial| told.push(trial.state);
         let (ended, written) = tokio::join!(follow(&paths, trial.asked, tell), write);
         written?;
         assert_eq!(ended?.state, TrialState::Confirmed);

@@ -208,7 +208,11 @@ mod tests {
             assert_eq!(fs::metadata(paths.applied())?.mode() & 0o777, 0o600);
             let record = Record::load(&paths);
             assert!(record.in_force(&paths, &Digest::of(TEXT.as_bytes()))?);
-            assert!(record.committed.is_some_and(|it| it.resolved.as_deref() == Some(TEXT)));
+            assert!(
+                record
+                    .committed
+                    .is_some_and(|committed| committed.resolved.as_deref() == Some(TEXT))
+            );
             let mut left: Vec<_> = fs::read_dir(paths.state_dir())?
                 .map(|entry| entry.map(|entry| entry.file_name()))
                 .collect::<Result<_, _>>()?;

@@ -31,7 +31,8 @@ impl Machine {
 /// The owner of the state, before the cards are known.
 pub(crate) fn of_state(paths: &Paths) -> Owner {
     let recorded = Record::load(paths).machine;
-    recorded.map_or(Owner::ThisInstallation, |it| it.on(&Machine::here(paths, Vec::new())))
+    recorded
+        .map_or(Owner::ThisInstallation, |machine| machine.on(&Machine::here(paths, Vec::new())))
 }
 
 /// Moves the state of another machine or installation to a directory of its own, and with it `applied`, if that is its document.

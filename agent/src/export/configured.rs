@@ -42,5 +42,5 @@ const OVS_PORT: &str = "ovs-port";
 
 /// Whether an active profile is one of Open vSwitch's, without which its interfaces are not seen.
 pub(crate) fn needs_ovs(active: &[Active]) -> bool {
-    active.iter().any(|it| it.kind.starts_with("ovs-"))
+    active.iter().any(|active| active.kind.starts_with("ovs-"))
 }

@@ -130,8 +130,9 @@ pub(super) fn exported(
         own["type"] = "ethernet".into();
         remove(&mut own, "/veth");
     }
-    let has_secret =
-        ["/802.1x", "/macsec/mka-cak", "/libreswan/psk"].iter().any(|it| own.pointer(it).is_some());
+    let has_secret = ["/802.1x", "/macsec/mka-cak", "/libreswan/psk"]
+        .iter()
+        .any(|path| own.pointer(path).is_some());
     let secrets = has_secret.then(|| format!("secrets of {name}"));
     left_out
         .push(LeftOut::new(secrets, "no output has them; NetworkManager keeps those that it has"));
@@ -158,13 +159,14 @@ fn remove(value: &mut Value, path: &str) -> Option<Value> {
 
 /// The MAC address where the profile gives one, or finds its card by it. nmstate keeps the names of profiles.
 fn identity(own: &mut Value, settings: &ConnectionSettings) {
-    let is_by_name = own["identifier"].as_str().is_none_or(|it| it == "name");
+    let is_by_name = own["identifier"].as_str().is_none_or(|identifier| identifier == "name");
     if !is_by_name {
         return;
     }
     remove(own, "/identifier");
     remove(own, "/profile-name");
-    let assigned = settings.text(WIRED, "assigned-mac-address").is_some_and(|it| it.contains(':'));
+    let assigned =
+        settings.text(WIRED, "assigned-mac-address").is_some_and(|text| text.contains(':'));
     if !assigned && !is_set(settings, "bridge", "mac-address") {
         remove(own, "/mac-address");
     }
@@ -298,8 +300,9 @@ fn addresses(
             continue;
         }
         let Some(ip) = ip else {
-            let method =
-                settings.text(family, "method").map(|it| format!("{family}.method={it} of {name}"));
+            let method = settings
+                .text(family, "method")
+                .map(|method| format!("{family}.method={method} of {name}"));
             left_out.push(LeftOut::new(method, "NMState has no word for it"));
             continue;
         };
@@ -317,8 +320,8 @@ fn addresses(
 
 /// Addresses that the interface has, and its profile has not.
 fn others(name: &str, seen: &Value, own: &Value, left_out: &mut Vec<LeftOut>) {
-    let place = |it: &Value| (it["ip"].clone(), it["prefix-length"].clone());
-    let list = |it: &Value| it["address"].as_array().cloned().unwrap_or_default();
+    let place = |address: &Value| (address["ip"].clone(), address["prefix-length"].clone());
+    let list = |ip: &Value| ip["address"].as_array().cloned().unwrap_or_default();
     let wanted: Vec<_> = list(own).iter().map(place).collect();
     let (mut learned, mut foreign) = (Vec::new(), Vec::new());
     for address in list(seen).iter().filter(|value| !wanted.contains(&place(value))) {

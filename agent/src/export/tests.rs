@@ -312,7 +312,7 @@ interfaces:
     let found: Value = serde_yaml::from_str(&yaml)?;
     let of = |name: &str| {
         let mut all = found["interfaces"].as_array().into_iter().flatten();
-        all.find(|it| it["name"] == name).cloned().unwrap_or_default()
+        all.find(|interface| interface["name"] == name).cloned().unwrap_or_default()
     };
     let json = |text: &str| serde_yaml::from_str::<Value>(text);
     assert_eq!(
@@ -386,6 +386,6 @@ fn the_node_has_all_of_its_document() -> Fallible<()> {
     let (state, (profiles, active)) = node()?;
     let exported = export(&state, &profiles, &active);
     let lacking = State::collected(exported.document)?.missing_in(&State::collected(state)?)?;
-    assert_eq!(lacking.map(|it| it.subjects()), None);
+    assert_eq!(lacking.map(|lacking| lacking.subjects()), None);
     Ok(())
 }

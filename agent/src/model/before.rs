@@ -113,10 +113,11 @@ impl Before {
         let now: Vec<Route> = routes.iter().filter(had).cloned().collect();
         let now = Lead::of(&now);
         let leads = |family: Family| {
-            let is_back =
-                |lead: &Lead| now.iter().any(|it| it.family == family && it.link == lead.link);
+            let is_back = |lead: &Lead| {
+                now.iter().any(|current| current.family == family && current.link == lead.link)
+            };
             let mut before = self.leads.iter().filter(move |lead| lead.family == family);
-            let is_led = now.iter().any(|it| it.family == family);
+            let is_led = now.iter().any(|lead| lead.family == family);
             match is_led && !before.clone().any(is_back) {
                 true => before.next(),
                 false => None,
@@ -168,7 +169,7 @@ mod tests {
     #[test]
     fn a_preferred_route_is_lost_to_a_link_that_had_one_before() {
         let routes = [route("eno1", 100), route("eno2", 101)];
-        let gateway = |it: &Route| Gateway { link: Some(it.link.clone()), ip: it.gateway };
+        let gateway = |route: &Route| Gateway { link: Some(route.link.clone()), ip: route.gateway };
         let gateways = routes.iter().map(gateway).collect();
         let before = Before { gateways, leads: Lead::of(&routes), ..Before::default() };
         let lost = |routes: &[Route]| -> Vec<String> {

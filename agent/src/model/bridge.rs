@@ -73,7 +73,7 @@ impl Bridge {
         };
         let has_only_hwaddr = |value: &Value| {
             let pairs = value.get(1).and_then(Value::as_array);
-            pairs.is_none_or(|it| it.iter().all(|pair| pair.get(0) == Some(&"hwaddr".into())))
+            pairs.is_none_or(|pairs| pairs.iter().all(|pair| pair.get(0) == Some(&"hwaddr".into())))
         };
         let is_ours = |(column, value): (&String, &Value)| match column.as_str() {
             "name" | "datapath_type" | "external_ids" => true,

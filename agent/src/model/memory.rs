@@ -196,7 +196,7 @@ mod tests {
 
     /// The probes that count as answered before the change.
     fn asked(memory: &Memory, now: &[ProbeResult]) -> Vec<String> {
-        memory.best(now).into_iter().filter(|it| it.ok).map(|it| it.name).collect()
+        memory.best(now).into_iter().filter(|result| result.ok).map(|result| result.name).collect()
     }
 
     fn heard(answers: &[ProbeResult]) -> Memory {

@@ -39,9 +39,11 @@ impl Oversized {
         let mut found: Vec<Self> = Vec::new();
         for (upper, lower) in pairs {
             let (Some(mtu), Some(smaller)) = (mtu(upper), mtu(lower)) else { continue };
-            let is_told = found.iter().any(|it| it.link == *upper && it.smaller <= smaller);
+            let is_told = found
+                .iter()
+                .any(|oversized| oversized.link == *upper && oversized.smaller <= smaller);
             if mtu > smaller && !is_told {
-                found.retain(|it| it.link != *upper);
+                found.retain(|oversized| oversized.link != *upper);
                 let (link, below) = (upper.clone(), lower.clone());
                 found.push(Self { link, mtu, below, smaller });
             }

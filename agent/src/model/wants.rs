@@ -80,7 +80,7 @@ impl Wants {
 
     /// Interfaces that may get a default route of a family from the network, but for those that do without an address.
     pub(crate) fn leads(&self) -> Vec<(Family, LinkRef)> {
-        self.leading(|it| !it.is_optional)
+        self.leading(|dynamic| !dynamic.is_optional)
     }
 
     /// [`Self::leads`], and IPv6 beside a static IPv4 address, which routers may give though nothing awaits it.
@@ -96,9 +96,9 @@ impl Wants {
 
     fn leading(&self, is_one: impl Fn(&Dynamic) -> bool) -> Vec<(Family, LinkRef)> {
         let leading = self.dynamic.iter().filter(|dynamic| is_one(dynamic));
-        let lead = |it: &Dynamic| {
-            let link = LinkRef::Name(it.link.clone());
-            it.takes_gateway.clone().into_iter().map(move |family| (family, link.clone()))
+        let lead = |dynamic: &Dynamic| {
+            let link = LinkRef::Name(dynamic.link.clone());
+            dynamic.takes_gateway.clone().into_iter().map(move |family| (family, link.clone()))
         };
         leading.flat_map(lead).collect()
     }
@@ -107,7 +107,7 @@ impl Wants {
     pub(crate) fn planned(&self) -> Vec<Planned> {
         let one = |on: &OnLink| {
             let links =
-                self.stack_of(&on.link, |it| !self.tagged.iter().any(|tagged| tagged == it));
+                self.stack_of(&on.link, |name| !self.tagged.iter().any(|tagged| tagged == name));
             Planned { on: on.clone(), links: links.into_iter().map(str::to_owned).collect() }
         };
         self.addresses.iter().map(one).collect()
@@ -139,14 +139,15 @@ impl Wants {
     /// certificates know the former ones.
     pub(crate) fn moved(&self, before: &Before, now: &[OnLink]) -> Vec<String> {
         let of = |all: &[OnLink], family: Family| -> Vec<OnLink> {
-            all.iter().filter(|it| Family::of(it.ip) == family).cloned().collect()
+            all.iter().filter(|address| Family::of(address.ip) == family).cloned().collect()
         };
         let moved = |family: Family| {
             let (had, has) = (of(&before.leading, family), of(now, family));
             let (was, after) = (had.first()?, has.first()?);
-            let is_kept = has.iter().any(|it| had.iter().any(|had| had.ip == it.ip));
-            let asks = |it: &Dynamic| {
-                it.link == after.link && if family == Family::Ipv4 { it.v4 } else { it.v6 }
+            let is_kept = has.iter().any(|address| had.iter().any(|had| had.ip == address.ip));
+            let asks = |dynamic: &Dynamic| {
+                dynamic.link == after.link
+                    && if family == Family::Ipv4 { dynamic.v4 } else { dynamic.v6 }
             };
             let is_stated = self.addresses.iter().any(|address| has.contains(address));
             let is_given = self.dynamic.iter().any(asks) && !is_stated;
@@ -217,7 +218,7 @@ mod tests {
             (vec![address()], Vec::new(), None, false),
             (Vec::new(), vec![named("br-ex")], None, false),
         ] {
-            let leased_ipv6 = before.filter(|it| *it == "leased").map(|_| "eno1".to_owned());
+            let leased_ipv6 = before.filter(|link| *link == "leased").map(|_| "eno1".to_owned());
             let before = Before {
                 gateways: before.map(router).into_iter().collect(),
                 leased_ipv6: leased_ipv6.into_iter().collect(),
@@ -273,7 +274,10 @@ mod tests {
         ] {
             let told = wants.moved(&before, &now);
             assert_eq!(told.len(), usize::from(is_told), "{told:?} {now:?}");
-            assert!(told.iter().all(|it| it.contains("192.0.2.11/24 on br-ex")), "{told:?}");
+            assert!(
+                told.iter().all(|sentence| sentence.contains("192.0.2.11/24 on br-ex")),
+                "{told:?}"
+            );
         }
     }
 

@@ -64,14 +64,14 @@ fn links_of(wants: &Wants) -> impl Iterator<Item = &String> {
 
 /// Profiles that were up on links outside of the change. One whose address the document gives to another link is replaced by it.
 fn others_that_were_up<'b>(before: &'b Before, wants: &Wants) -> Vec<&'b Active> {
-    let is_moved = |it: &Active| {
+    let is_moved = |active: &Active| {
         let is_wanted = |ip| wants.addresses.iter().any(|wanted| wanted.ip == ip);
-        before.addresses.iter().any(|on| on.link == it.device && is_wanted(on.ip))
+        before.addresses.iter().any(|on| on.link == active.device && is_wanted(on.ip))
     };
-    let is_other = |it: &&Active| {
-        before.activated.contains(&it.uuid)
-            && !links_of(wants).any(|link| *link == it.device)
-            && !is_moved(it)
+    let is_other = |active: &&Active| {
+        before.activated.contains(&active.uuid)
+            && !links_of(wants).any(|link| *link == active.device)
+            && !is_moved(active)
     };
     before.active.iter().filter(is_other).collect()
 }
@@ -87,7 +87,7 @@ impl Links<'_> {
     /// Profiles of `down` on a link of the change that is up, or on one another, lower ones first.
     fn above<'b>(&self, down: &[&'b Active], wants: &Wants) -> Vec<&'b Active> {
         let mut left: Vec<(&Active, String)> =
-            down.iter().filter_map(|it| Some((*it, self.parent(it)?))).collect();
+            down.iter().filter_map(|active| Some((*active, self.parent(active)?))).collect();
         let up = links_of(wants).filter(|link| is_on(self.now, link));
         let mut below: BTreeSet<String> = up.cloned().collect();
         let mut found = Vec::new();
@@ -110,7 +110,7 @@ impl Links<'_> {
         let parent = profile.parent()?;
         // NetworkManager takes a profile's uuid for the name of its link.
         let by_uuid = self.before.active.iter().find(|active| active.uuid == parent);
-        Some(by_uuid.map_or(parent, |it| &it.device).to_owned())
+        Some(by_uuid.map_or(parent, |active| &active.device).to_owned())
     }
 }
 
@@ -164,7 +164,7 @@ mod tests {
         ];
         let before = Before {
             active: all.to_vec(),
-            activated: all.iter().map(|it| it.uuid.clone()).collect(),
+            activated: all.iter().map(|active| active.uuid.clone()).collect(),
             addresses: vec![on("bond0.9", 10), on("bond0.5", 11)],
             ..Before::default()
         };

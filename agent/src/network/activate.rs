@@ -86,10 +86,13 @@ pub(super) async fn ask_again(
 
 /// Profiles of interfaces with addresses from the network whose activation had not ended before the change.
 fn unanswered<'a>(before: &'a Before, wants: &Wants) -> Vec<&'a Active> {
-    let is_dynamic = |it: &Active| wants.dynamic.iter().any(|dynamic| dynamic.link == it.device);
-    let is_interface = |it: &Active| !["ovs-bridge", "ovs-port"].contains(&it.kind.as_str());
-    let waited =
-        |it: &&Active| is_dynamic(it) && is_interface(it) && !before.activated.contains(&it.uuid);
+    let is_dynamic =
+        |active: &Active| wants.dynamic.iter().any(|dynamic| dynamic.link == active.device);
+    let is_interface =
+        |active: &Active| !["ovs-bridge", "ovs-port"].contains(&active.kind.as_str());
+    let waited = |active: &&Active| {
+        is_dynamic(active) && is_interface(active) && !before.activated.contains(&active.uuid)
+    };
     before.active.iter().filter(waited).collect()
 }
 
@@ -150,7 +153,7 @@ pub(super) async fn lost(
 ) -> Result<Vec<String>, NetworkError> {
     let there = net.bus.profiles().await?.into_iter().map(|profile| profile.uuid).collect();
     let up = net.bus.activated().await?.into_iter().collect();
-    let routes = net.netlink.default_routes().await?.into_iter().map(|it| it.link).collect();
+    let routes = net.netlink.default_routes().await?.into_iter().map(|route| route.link).collect();
     let links = net.netlink.links().await?;
     Ok(Seen { there, up, routes, links }.lost(profiles, cards))
 }
@@ -214,7 +217,10 @@ mod tests {
         let wants = Wants { dynamic: ["br-ex", "eno2"].map(dynamic).to_vec(), ..Wants::default() };
         before.activated = vec!["of eno2".to_owned()];
         let found = unanswered(&before, &wants);
-        assert_eq!(found.iter().map(|it| it.uuid.as_str()).collect::<Vec<_>>(), ["ovs-interface"]);
+        assert_eq!(
+            found.iter().map(|active| active.uuid.as_str()).collect::<Vec<_>>(),
+            ["ovs-interface"]
+        );
         before.activated.push("ovs-interface".to_owned());
         assert!(unanswered(&before, &wants).is_empty());
     }

@@ -167,7 +167,7 @@ async fn each_controller_has_a_port(
 ) -> Result<(), NetworkError> {
     let active = net.bus.activated().await?;
     for profile in &plan.profiles {
-        let is_port = |it: &&Activation| it.port_of.as_ref() == Some(&profile.uuid);
+        let is_port = |activation: &&Activation| activation.port_of.as_ref() == Some(&profile.uuid);
         let mut ports = plan.order.iter().filter(is_port).peekable();
         if ports.peek().is_some() && !ports.any(|port| active.contains(&port.uuid)) {
             return Err(NetworkError::NoPort { link: profile.interface_name().to_owned() });
@@ -300,7 +300,8 @@ fn preferred(routes: Vec<&Route>) -> impl Iterator<Item = &Route> {
 
 /// Gateways of default routes that the profile lists as routes, which have their own metric.
 fn stated_gateways(local: &PlannedProfile) -> Vec<IpAddr> {
-    let routes = ["ipv4", "ipv6"].iter().filter_map(|it| local.settings.get(it, "route-data"));
+    let routes =
+        ["ipv4", "ipv6"].iter().filter_map(|family| local.settings.get(family, "route-data"));
     let gateway = |route: &Record| {
         let is_default = route.get("prefix").and_then(Value::number) == Some(0);
         is_default.then(|| route.get("next-hop")?.text()?.parse().ok()).flatten()
@@ -335,7 +336,7 @@ mod tests {
             // By an IPv6 gateway.
             route(Family::Ipv4, 1, 100),
         ];
-        let metrics: Vec<u32> = preferred(all.iter().collect()).map(|it| it.metric).collect();
+        let metrics: Vec<u32> = preferred(all.iter().collect()).map(|route| route.metric).collect();
         assert_eq!(metrics, [100, 48]);
     }
 }

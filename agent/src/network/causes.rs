@@ -90,7 +90,8 @@ pub(crate) async fn causes(
 
 /// The profiles that somebody has configured: NetworkManager makes some of its own, for cards that have none.
 pub(crate) async fn configured(bus: &Bus) -> Result<Vec<Profile>, NetworkError> {
-    let configured: Vec<String> = bus.profiles().await?.into_iter().map(|it| it.uuid).collect();
+    let configured: Vec<String> =
+        bus.profiles().await?.into_iter().map(|profile| profile.uuid).collect();
     let mut profiles = bus.connections().await?;
     profiles.retain(|profile| configured.iter().any(|uuid| uuid == profile.uuid()));
     Ok(profiles)
@@ -250,8 +251,11 @@ pub(crate) fn addresses(profiles: &[Profile]) -> Vec<Planned> {
     let mut found = Vec::new();
     for (link, data) in profiles.iter().filter_map(of_profile) {
         for record in data.records() {
-            let ip = record.get("address").and_then(|it| it.text()).and_then(|it| it.parse().ok());
-            let prefix = record.get("prefix").and_then(|it| it.number());
+            let ip = record
+                .get("address")
+                .and_then(|value| value.text())
+                .and_then(|text| text.parse().ok());
+            let prefix = record.get("prefix").and_then(|value| value.number());
             if let (Some(ip), Some(prefix)) =
                 (ip, prefix.and_then(|prefix| u8::try_from(prefix).ok()))
             {
@@ -381,7 +385,7 @@ mod tests {
             fs::set_permissions(&path, fs::Permissions::from_mode(mode))?;
         }
         let found = ignored_files(&[directory.path().to_owned()]);
-        let names: Vec<_> = found.iter().filter_map(|it| it.path.file_name()).collect();
+        let names: Vec<_> = found.iter().filter_map(|file| file.path.file_name()).collect();
         let owner = fs::metadata(directory.path())?.uid();
         assert!(names.contains(&"b.nmconnection".as_ref()));
         assert_eq!(names.len(), if owner == 0 { 1 } else { 2 });

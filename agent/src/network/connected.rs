@@ -30,7 +30,7 @@ impl Connected {
             .filter(|address| address.is_global() && !address.tentative && !address.duplicate);
         let routes = netlink.default_routes_of(&links).await?.into_iter();
         Ok(Self {
-            addresses: usable.map(|it| (it.on.link, it.on.ip)).collect(),
+            addresses: usable.map(|address| (address.on.link, address.on.ip)).collect(),
             cards: links.into_iter().filter(is_card).map(|link| link.name).collect(),
             routes: routes.map(|route| (route.link, route.gateway)).collect(),
         })

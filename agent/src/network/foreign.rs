@@ -12,9 +12,9 @@ pub(super) async fn find(
     active: &[Active],
     all: &[KeptAddress],
 ) -> Result<Vec<KeptAddress>, NetworkError> {
-    let is_fixed = |it: &&KeptAddress| it.address.is_global() && !it.address.dynamic;
+    let is_fixed = |kept: &&KeptAddress| kept.address.is_global() && !kept.address.dynamic;
     let fixed: Vec<&KeptAddress> = all.iter().filter(is_fixed).collect();
-    let mut links: Vec<&String> = fixed.iter().map(|it| &it.address.on.link).collect();
+    let mut links: Vec<&String> = fixed.iter().map(|kept| &kept.address.on.link).collect();
     links.sort_unstable();
     links.dedup();
     let mut found = Vec::new();
@@ -24,8 +24,8 @@ pub(super) async fn find(
             false => Vec::new(),
         };
         let on_link = fixed.iter().filter(|kept_address| kept_address.address.on.link == *link);
-        let foreign = on_link.filter(|it| !own.contains(&it.address.on.ip));
-        found.extend(foreign.map(|it| (*it).clone()));
+        let foreign = on_link.filter(|kept| !own.contains(&kept.address.on.ip));
+        found.extend(foreign.map(|kept| (*kept).clone()));
     }
     Ok(found)
 }

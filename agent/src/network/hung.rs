@@ -94,7 +94,7 @@ pub(super) async fn release(
             net.bus.activate(&it.active).await?;
         }
         if !hung.is_empty() {
-            return Ok(hung.iter().map(|it| it.active.device.clone()).collect());
+            return Ok(hung.iter().map(|waiting| waiting.active.device.clone()).collect());
         }
         if now.is_empty() {
             signals.changed().await?;

@@ -92,7 +92,7 @@ impl<'a> RealNetwork<'a> {
         let active = self.clients.bus.active().await?;
         let now = self.clients.netlink.kept_addresses().await?;
         let mut foreign = foreign::find(&self.clients, &active, &now).await?;
-        foreign.retain(|it| is_settled || before.others.contains(&it.address.on));
+        foreign.retain(|kept| is_settled || before.others.contains(&kept.address.on));
         *self.foreign.borrow_mut() = foreign;
         Ok(())
     }
@@ -244,7 +244,7 @@ impl Network for RealNetwork<'_> {
             links
         };
         let (leased, leased_ipv6) = (leased(true), leased(false));
-        let has_profile = |link: &Link| active.iter().any(|it| it.device == link.name);
+        let has_profile = |link: &Link| active.iter().any(|active| active.device == link.name);
         let with_profile: Vec<Link> = links.into_iter().filter(has_profile).collect();
         let macs = with_profile.iter().filter(|link| link.is_made());
         let macs = macs.filter_map(|link| Some((link.name.clone(), link.mac.clone()?))).collect();
@@ -356,7 +356,7 @@ impl Network for RealNetwork<'_> {
         }
         // A card that is a port by now has no routes any more.
         let with_ip = wants.addresses.iter().map(|address| address.link.as_str());
-        let with_ip = with_ip.chain(wants.dynamic.iter().map(|it| it.link.as_str()));
+        let with_ip = with_ip.chain(wants.dynamic.iter().map(|dynamic| dynamic.link.as_str()));
         let with_ip: Vec<&str> = with_ip.collect();
         self.put_back_routes(|route| route.is_over(&with_ip)).await;
         Ok(())

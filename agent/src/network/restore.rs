@@ -152,7 +152,7 @@ async fn progress<'b>(
     let mut were_up = active.iter().filter(|active| before.activated.contains(&active.uuid));
     Ok(RestoreProgress {
         inactive: before.active.iter().filter(is_inactive).collect(),
-        is_under_way: were_up.any(|it| !activated.contains(&it.uuid)),
+        is_under_way: were_up.any(|active| !activated.contains(&active.uuid)),
     })
 }
 
@@ -349,8 +349,9 @@ async fn lost(net: &Clients<'_>, before: &Before) -> Result<Vec<Lost>, NetworkEr
             && gateway.link.as_ref().is_some_and(|link| before.leased.contains(link))
     };
     let leads_out = |gateway: &Gateway| {
-        let is_its =
-            |it: &Route| it.family == Family::Ipv4 && Some(&it.link) == gateway.link.as_ref();
+        let is_its = |route: &Route| {
+            route.family == Family::Ipv4 && Some(&route.link) == gateway.link.as_ref()
+        };
         routes.iter().any(is_its)
     };
     let is_back = |gateway: &Gateway| match before.routers.contains(gateway) {
@@ -391,9 +392,9 @@ fn lost_profiles(before: &Before, progress: Option<&RestoreProgress<'_>>) -> Vec
     };
     let were_up = inactive.iter().filter(|active| before.activated.contains(&active.uuid));
     were_up
-        .map(|it| Lost {
-            link: Some(it.device.clone()),
-            what: format!("the profile {} of {}", it.uuid, it.device),
+        .map(|active| Lost {
+            link: Some(active.device.clone()),
+            what: format!("the profile {} of {}", active.uuid, active.device),
         })
         .collect()
 }
@@ -404,11 +405,11 @@ fn of_gone_cards(before: &Before, links: &[Link], lost: Vec<Lost>) -> (Vec<Lost>
         before.active.iter().any(|active| active.device == name && active.is_of_card())
             && !links.iter().any(|link| link.name == name)
     };
-    lost.into_iter().partition(|it| it.link.as_deref().is_some_and(is_gone))
+    lost.into_iter().partition(|part| part.link.as_deref().is_some_and(is_gone))
 }
 
 fn listed(lost: &[Lost]) -> String {
-    lost.iter().map(|it| it.what.as_str()).collect::<Vec<_>>().join(", ")
+    lost.iter().map(|part| part.what.as_str()).collect::<Vec<_>>().join(", ")
 }
 
 #[cfg(test)]

@@ -53,7 +53,7 @@ impl Kernel {
     /// the record, no later proof would look for an address that went since.
     fn families(&self, wants: &Wants, links: &[LinkRef]) -> Vec<Family> {
         let declared = Uplinks::declared(wants).families;
-        let is_one = |it: &Family| self.is_usable(*it, links) || declared.contains(it);
+        let is_one = |family: &Family| self.is_usable(*family, links) || declared.contains(family);
         Family::ALL.into_iter().filter(is_one).collect()
     }
 
@@ -162,7 +162,7 @@ impl Uplinks {
         wants: &Wants,
         bound: Duration,
     ) -> Result<Option<Self>, NetworkError> {
-        let unknown = |it: &Family| !self.families.contains(it);
+        let unknown = |family: &Family| !self.families.contains(family);
         let late: Vec<Family> =
             wants.may_lead().into_iter().map(|(family, _)| family).filter(unknown).collect();
         if late.is_empty() {
@@ -190,7 +190,7 @@ impl Uplinks {
     fn with_families(&self, kernel: &Kernel, families: &[Family]) -> Self {
         let carrying = self.proving();
         let mut with = self.clone();
-        let usable = |it: &&Family| kernel.is_usable(**it, &carrying);
+        let usable = |family: &&Family| kernel.is_usable(**family, &carrying);
         with.families.extend(families.iter().filter(usable));
         with.families.sort_unstable();
         with.families.dedup();
@@ -256,8 +256,9 @@ impl Uplinks {
     ) -> Result<bool, NetworkError> {
         let kernel = Kernel::look(netlink, false).await?;
         let has = |(family, link): (Family, LinkRef)| {
-            let has_address = |it: &Link| kernel.addresses.contains(&(it.name.clone(), family));
-            kernel.links.iter().any(|it| it.is(&link) && has_address(it))
+            let has_address =
+                |interface: &Link| kernel.addresses.contains(&(interface.name.clone(), family));
+            kernel.links.iter().any(|interface| interface.is(&link) && has_address(interface))
         };
         Ok(wants.leads().into_iter().any(has))
     }

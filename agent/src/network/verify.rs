@@ -201,7 +201,7 @@ async fn look(
         return Err(NetworkError::Missing { subjects: missing.join(", ") });
     }
     let (optional, needed): (Vec<Dynamic>, Vec<Dynamic>) =
-        wants.dynamic.iter().cloned().partition(|it| it.is_optional);
+        wants.dynamic.iter().cloned().partition(|dynamic| dynamic.is_optional);
     let no_lease = |waiting: Vec<String>| NetworkError::NoLease { links: waiting.join(", ") };
     let early = match compared {
         Compared::KernelFirst => Some(State::retrieve_kernel().await?),
@@ -242,8 +242,10 @@ async fn look(
 /// Static addresses that are missing or not usable yet. Compares only the address: a document that
 /// identifies its interface by MAC address uses another name than the kernel. The uplink's gateway is asked afterwards.
 fn missing(wants: &Wants, addresses: &[Address], links: &[Link]) -> Vec<String> {
-    let is_there = |it: &Address, wanted: &OnLink| {
-        it.on.ip == wanted.ip && it.on.prefix == wanted.prefix && it.is_settled(links)
+    let is_there = |address: &Address, wanted: &OnLink| {
+        address.on.ip == wanted.ip
+            && address.on.prefix == wanted.prefix
+            && address.is_settled(links)
     };
     let lacks = |wanted: &&OnLink| !addresses.iter().any(|address| is_there(address, wanted));
     wants.addresses.iter().filter(lacks).map(ToString::to_string).collect()

@@ -124,7 +124,8 @@ where
 {
     let answers = with_others(asked, |rank| rank == 0).await;
     let lowest = answers.iter().filter(|(_, answer)| answer.is_ok()).map(|(rank, _)| *rank).min();
-    let found = answers.into_iter().rev().find(|(rank, _)| lowest.is_none_or(|it| it == *rank));
+    let found =
+        answers.into_iter().rev().find(|(rank, _)| lowest.is_none_or(|lowest| lowest == *rank));
     found.map_or(Err(String::new()), |(rank, answer)| Ok((rank, answer?)))
 }
 

@@ -124,7 +124,9 @@ pub(super) fn is_reply(packet: &[u8], v4: bool, token: &[u8]) -> bool {
         Some(_) | None => 0,
     };
     let reply = if v4 { 0 } else { 129 };
-    packet.get(skip..skip + 8).is_some_and(|it| it[0] == reply && it[4..].starts_with(token))
+    packet
+        .get(skip..skip + 8)
+        .is_some_and(|header| header[0] == reply && header[4..].starts_with(token))
 }
 
 /// The Internet checksum (RFC 1071) of an eight-byte header.

@@ -42,7 +42,7 @@ pub(crate) async fn look(
             Wire::Lldp => lldp::look(&asked.neighbours).await,
         };
         let milliseconds = u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX);
-        found.iter_mut().for_each(|it| it.milliseconds = milliseconds);
+        found.iter_mut().for_each(|finding| finding.milliseconds = milliseconds);
         found
     };
     let found = futures_util::future::join_all(wires.iter().copied().map(one)).await;

@@ -65,8 +65,8 @@ async fn ask(
 
 /// What failed and is good now.
 fn mended(first: &[Finding], now: &[Finding]) -> Vec<Finding> {
-    let has_failed = |it: &&Finding| {
-        let is_same = |of: &&Finding| (of.probe, &of.target) == (it.probe, &it.target);
+    let has_failed = |finding: &&Finding| {
+        let is_same = |of: &&Finding| (of.probe, &of.target) == (finding.probe, &finding.target);
         first.iter().filter(is_same).any(|of| of.result == Verdict::Failed)
     };
     now.iter().filter(|finding| finding.result == Verdict::Ok).filter(has_failed).cloned().collect()
@@ -76,9 +76,9 @@ fn mended(first: &[Finding], now: &[Finding]) -> Vec<Finding> {
 async fn of_document(paths: &Paths) -> Vec<Planned> {
     let in_force = Record::load(paths).document_in_force(paths);
     let chosen = document::choose(paths, in_force.as_ref(), Duration::ZERO, || {}).await;
-    let document = chosen.ok().and_then(|it| it.document);
+    let document = chosen.ok().and_then(|chosen| chosen.document);
     let parsed = document.and_then(|document| Parsed::new(&document.text).ok());
-    parsed.map(|it| it.first_wants().planned()).unwrap_or_default()
+    parsed.map(|parsed| parsed.first_wants().planned()).unwrap_or_default()
 }
 
 /// Activates the profiles with an address that is free again: NetworkManager tries none of them by itself. Its refusal is told, and

@@ -143,7 +143,8 @@ async fn make(run: &Run<'_>, replaces_document: bool) -> Result<Success, Error> 
     let say = |text: &str, bound| run.progress.say(text, bound);
     let start = run.progress.enter(Phase::SelectUplink, run.settings.wait.uplink.get());
     let bound = run.settings.wait.answer.get();
-    let earlier = memory::update(run.paths, |it| it.uplink(boot_time(), bound).map(str::to_owned));
+    let earlier =
+        memory::update(run.paths, |memory| memory.uplink(boot_time(), bound).map(str::to_owned));
     let planned = network.plan_bridge(&run.settings, earlier.as_deref(), &say);
     let planned = stoppable(&run.stop, planned).await;
     run.progress.leave(Phase::SelectUplink, start, planned.is_ok());
@@ -178,10 +179,10 @@ async fn make(run: &Run<'_>, replaces_document: bool) -> Result<Success, Error> 
 fn remember_uplink(paths: &Paths, planned: &Result<BridgePlan, Error>) {
     match planned {
         Ok(plan) if plan.uplink.reason.is_by_route() && plan.uplink.below.is_none() => {
-            memory::update(paths, |it| it.choose_uplink(&plan.uplink.link));
+            memory::update(paths, |memory| memory.choose_uplink(&plan.uplink.link));
         }
         Err(Error::Network(NetworkError::Bridge(BridgeError::NoRouteOfEarlier { .. }))) => {
-            memory::update(paths, |it| it.miss_uplink(boot_time()));
+            memory::update(paths, |memory| memory.miss_uplink(boot_time()));
         }
         Ok(_) | Err(_) => {}
     }

@@ -37,7 +37,8 @@ fn servers(text: &str) -> Vec<&str> {
             && is_of_a_domain
             && key.trim() == "servers"
         {
-            found.extend(value.split([',', ';']).map(str::trim).filter(|it| !it.is_empty()));
+            found
+                .extend(value.split([',', ';']).map(str::trim).filter(|server| !server.is_empty()));
         }
     }
     found

@@ -55,7 +55,8 @@ pub(crate) fn last_good_state(record: &Record) -> Result<Option<State>, Error> {
 
 /// The state that the document was resolved to when it was applied.
 fn resolved(record: &Record) -> Option<Result<State, StateError>> {
-    let text = record.committed.as_ref()?.resolved.as_ref().filter(|it| !it.trim().is_empty())?;
+    let text =
+        record.committed.as_ref()?.resolved.as_ref().filter(|text| !text.trim().is_empty())?;
     Some(Parsed::new(text).and_then(|parsed| parsed.resolve(None)))
 }
 
@@ -78,9 +79,9 @@ pub(super) fn previous(paths: &Paths, record: &Record) -> Option<State> {
         Some(applied) if Some(&applied) != last_good.as_ref() => {
             let parsed = Parsed::new(&String::from_utf8_lossy(&applied));
             // A policy's captures were resolved against a state that is gone.
-            let resolved = parsed.and_then(|it| match it.needs_current() {
+            let resolved = parsed.and_then(|parsed| match parsed.needs_current() {
                 true => Ok(None),
-                false => it.resolve(None).map(Some),
+                false => parsed.resolve(None).map(Some),
             });
             let state = resolved.inspect_err(|error| warned(error)).ok().flatten();
             state.or_else(|| last_good_if_readable(record))

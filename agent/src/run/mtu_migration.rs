@@ -59,7 +59,7 @@ pub(crate) fn target(value: Option<OsString>) -> Result<Option<u32>, TargetError
 pub(crate) fn is_for_the_script(profiles: &[Profile], active: &[Active]) -> bool {
     PROFILES.iter().all(|name| {
         let mut named = profiles.iter().filter(|profile| profile.id() == *name);
-        named.any(|profile| active.iter().any(|it| it.uuid == profile.uuid()))
+        named.any(|profile| active.iter().any(|active| active.uuid == profile.uuid()))
     })
 }
 
@@ -98,7 +98,7 @@ impl Migration {
         let mut of: Vec<OfLink> = Vec::new();
         for link in named(BR_EX).into_iter().chain(below.iter().copied().flatten()).chain(recorded)
         {
-            if !of.iter().any(|it| it.name == link.name) {
+            if !of.iter().any(|other| other.name == link.name) {
                 of.push(OfLink { name: link.name.clone(), mtu: link.mtu() });
             }
         }
@@ -295,8 +295,8 @@ mod tests {
 
     #[test]
     fn only_what_carries_br_ex_counts() {
-        let names = |it: &Standing| -> Vec<String> {
-            it.links.iter().map(|link| link.name.clone()).collect()
+        let names = |standing: &Standing| -> Vec<String> {
+            standing.links.iter().map(|link| link.name.clone()).collect()
         };
         // Another VLAN of the bond has the card's MAC address, and an MTU of its own.
         let stack = ["bond0.100", "bond0", "eno1"];

@@ -124,7 +124,8 @@ mod tests {
             (&[script], false),
             (&[script, "--network", "OpenShiftSDN2"], false),
         ] {
-            let command: Vec<String> = arguments.iter().map(|it| (*it).to_owned()).collect();
+            let command: Vec<String> =
+                arguments.iter().map(|argument| (*argument).to_owned()).collect();
             let commands = [vec!["/bin/true".to_owned()], command];
             assert_eq!(names_openshift_sdn(&commands), is_sdn, "{arguments:?}");
         }

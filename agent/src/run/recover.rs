@@ -97,7 +97,7 @@ async fn undo(run: &Run<'_>, journal: &Journal) -> Result<(), Error> {
     let transaction = run.transaction(&network);
     let rolled = transaction.roll_back(&before, &journal.bridges, &probed, same_boot).await;
     if let Err((phase, source)) = rolled {
-        memory::update(run.paths, |it| it.roll_back(&journal.before.leads, false));
+        memory::update(run.paths, |memory| memory.roll_back(&journal.before.leads, false));
         return Err(Error::Recover { phase, source: Box::new(source) });
     }
     say_recovered(run.paths, journal, "the old network is");

@@ -243,7 +243,7 @@ mod tests {
             "[[probe.target]]\nname = \"a\"\n[[probe.target]]\nname = \"b\"\ntcp = \"192.0.2.5:1\"\n[wait]\nlink = true\n",
         );
         let names: Vec<&str> =
-            usable.settings.probe.target.iter().map(|it| it.name.as_str()).collect();
+            usable.settings.probe.target.iter().map(|target| target.name.as_str()).collect();
         assert_eq!(names, ["b"]);
         let lines: Vec<&str> =
             usable.faults.iter().filter_map(|fault| fault.split(':').nth(1)).collect();

@@ -28,10 +28,13 @@ fn take_absent_cards(desired: &mut NetworkState, current: &NetworkState) -> Vec<
             .find(|interface| interface.name() == card.name() && !interface.is_ignore());
         found.is_some()
     };
-    let is_absent = |it: &&Interface| {
+    let is_absent = |interface: &&Interface| {
         // nmstate finds a virtual function by its parent.
-        let is_card = matches!(it, Interface::Ethernet(card) if card.veth.is_none());
-        is_card && it.is_up() && !it.name().starts_with("sriov:") && !is_there(it)
+        let is_card = matches!(interface, Interface::Ethernet(card) if card.veth.is_none());
+        is_card
+            && interface.is_up()
+            && !interface.name().starts_with("sriov:")
+            && !is_there(interface)
     };
     let absent: Vec<Interface> = desired.interfaces.iter().filter(is_absent).cloned().collect();
     for card in &absent {

@@ -66,12 +66,13 @@ pub(super) fn from_made(state: &NetworkState) -> Vec<(String, String)> {
             .interfaces
             .iter()
             .filter(|interface| interface.name() == link && interface.is_up());
-        declared.any(|it| it.is_virtual() && it.base_iface().mac_address.is_none())
+        declared
+            .any(|interface| interface.is_virtual() && interface.base_iface().mac_address.is_none())
     };
     let copies = state.interfaces.iter().filter(|interface| interface.is_up());
     let pairs = copies.filter_map(|copy| Some((copy, source(state, copy)?.clone())));
     let made = pairs.filter(|(_, link)| is_made(link));
-    made.map(|(it, link)| (it.name().to_owned(), link)).collect()
+    made.map(|(copy, link)| (copy.name().to_owned(), link)).collect()
 }
 
 /// Replaces each `copy-mac-from` by the address in `resolved`, an earlier resolved state.

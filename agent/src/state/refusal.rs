@@ -35,7 +35,9 @@ fn plain(message: &str) -> String {
     let Some((head, rest)) = message.split_once(':') else { return message.to_owned() };
     let object = ["Device", "Manager", "Setting", "Connection"];
     let is_of_object = head.ends_with(')')
-        && object.iter().any(|name| head.strip_prefix(name).is_some_and(|it| it.starts_with('(')));
+        && object
+            .iter()
+            .any(|name| head.strip_prefix(name).is_some_and(|tail| tail.starts_with('(')));
     let kind = if is_of_object { "" } else { head };
     match KINDS.iter().find(|(name, _)| *name == kind) {
         Some((_, words)) => format!("{words}{}", plain(rest.trim_start())),

@@ -128,7 +128,7 @@ pub(super) fn former_settings(
     let former = maps
         .flat_map(|(map, keys)| keys.iter().flatten().map(move |(key, value)| (map, key, value)));
     let goes = |(map, key, value): &(OvsMap, &String, &Option<String>)| {
-        let is_it = |it: &&OvsSetting| it.map == *map && it.key == **key;
+        let is_it = |setting: &&OvsSetting| setting.map == *map && setting.key == **key;
         let now = settings.iter().find(is_it).and_then(|setting| setting.value.as_ref());
         now.is_some() && value.as_ref() == now && !is_kept(*map, key)
     };

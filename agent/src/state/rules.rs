@@ -74,8 +74,8 @@ pub(super) fn is_same(one: &RouteRuleEntry, other: &RouteRuleEntry) -> bool {
 
 /// An address or a network in the one spelling of RFC 5952.
 fn canonical(prefix: &str) -> String {
-    let network = prefix.parse::<IpNet>().map(|it| it.to_string()).ok();
-    let address = || prefix.parse::<IpAddr>().map(|it| it.to_string()).ok();
+    let network = prefix.parse::<IpNet>().map(|network| network.to_string()).ok();
+    let address = || prefix.parse::<IpAddr>().map(|address| address.to_string()).ok();
     network.or_else(address).unwrap_or_else(|| prefix.to_owned())
 }
 

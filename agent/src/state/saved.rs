@@ -35,7 +35,9 @@ pub(super) fn activate(state: &mut NetworkState, profiles: &[Saved]) {
         if kind == InterfaceType::OvsBridge {
             continue;
         }
-        let is_it = |it: &&mut nmstate::Interface| it.name() == *device && it.iface_type() == kind;
+        let is_it = |interface: &&mut nmstate::Interface| {
+            interface.name() == *device && interface.iface_type() == kind
+        };
         let base = match state.interfaces.iter_mut().find(is_it) {
             Some(interface) => interface.base_iface_mut(),
             None => continue,
@@ -116,7 +118,8 @@ impl Ip {
                 let table = table.and_then(|(_, table)| table.parse().ok());
                 it.routes.push((destination, gateway.map(str::to_owned), table));
             } else if key == "dns" {
-                let servers = value.split([';', ',']).map(str::trim).filter(|it| !it.is_empty());
+                let servers =
+                    value.split([';', ',']).map(str::trim).filter(|server| !server.is_empty());
                 it.dns.extend(servers.map(str::to_owned));
             }
         }
@@ -168,7 +171,7 @@ fn ipv6(now: &mut InterfaceIpv6, saved: &Ip) {
     }
     (now.dhcp, now.autoconf) = (Some(false), Some(false));
     let is_link_local =
-        |it: &&InterfaceIpAddr| matches!(it.ip, IpAddr::V6(ip) if ip.is_unicast_link_local());
+        |own: &&InterfaceIpAddr| matches!(own.ip, IpAddr::V6(ip) if ip.is_unicast_link_local());
     let own = now.addresses.iter().flatten().filter(is_link_local).cloned();
     now.addresses = Some(saved.addresses.iter().cloned().chain(own).collect());
 }

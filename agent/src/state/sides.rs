@@ -12,9 +12,9 @@ impl State {
         let named = value(self)?;
         let [before, after] =
             [value(before)?, value(after)?].map(|value| restricted(&value, &named));
-        let [before, after] = [before, after].map(|it| Source {
+        let [before, after] = [before, after].map(|side| Source {
             name: "state".into(),
-            text: it.unwrap_or_else(|| Map::new().into()).to_string().into(),
+            text: side.unwrap_or_else(|| Map::new().into()).to_string().into(),
         });
         let parse = |source| {
             Reading::parse(source).map_err(|faults| {
@@ -58,7 +58,7 @@ fn restricted(have: &Value, named: &Value) -> Option<Value> {
             let others = first
                 .into_iter()
                 .flat_map(|like| have.iter().filter_map(|value| restricted(value, like)));
-            let is_interface = named.iter().any(|it| it.get("type").is_some());
+            let is_interface = named.iter().any(|item| item.get("type").is_some());
             let others: Vec<Value> = if is_interface { Vec::new() } else { others.collect() };
             Some(Value::Array(if same.is_empty() { others } else { same }))
         }

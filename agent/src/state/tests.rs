@@ -410,7 +410,9 @@ fn rules_differ_from_the_same_current_ones() -> Result {
     rules::store_always(&mut desired, None);
     assert_ne!(desired.rules, current.rules);
     let rules = desired.rules.config.unwrap_or_default();
-    assert!(rules.iter().all(|rule| current.rules.config.iter().flatten().any(|it| it == rule)));
+    assert!(
+        rules.iter().all(|rule| current.rules.config.iter().flatten().any(|other| other == rule))
+    );
     Ok(())
 }
 
@@ -423,7 +425,7 @@ fn a_rule_without_a_priority_is_repeated_with_the_one_that_it_keeps() -> Result 
         let State(current) = state(&format!("{{route-rules: {{config: [{current}]}}}}"))?;
         let mut desired = without.clone();
         rules::store_always(&mut desired, Some(&current));
-        Ok(desired.rules.config.unwrap_or_default().iter().map(|it| it.priority).collect())
+        Ok(desired.rules.config.unwrap_or_default().iter().map(|rule| rule.priority).collect())
     };
     let kept =
         "{family: ipv4, ip-from: 192.0.2.10/32, fwmark: 0x20, route-table: 254, priority: 30000}";

@@ -119,11 +119,12 @@ fn of_default_route(state: &NetworkState, route: &RouteEntry, wants: &mut Wants)
 
 /// Whether this is a Linux bridge without a port: nobody is there to answer it.
 fn is_empty_bridge(state: &NetworkState, name: &str) -> bool {
-    let is_port = |it: &Interface| it.base_iface().controller.as_deref() == Some(name);
-    let is_empty = |it: &Interface| {
-        it.name() == name
-            && it.iface_type() == InterfaceType::LinuxBridge
-            && it.ports().is_none_or(|ports| ports.is_empty())
+    let is_port =
+        |interface: &Interface| interface.base_iface().controller.as_deref() == Some(name);
+    let is_empty = |interface: &Interface| {
+        interface.name() == name
+            && interface.iface_type() == InterfaceType::LinuxBridge
+            && interface.ports().is_none_or(|ports| ports.is_empty())
     };
     state.interfaces.iter().any(is_empty) && !state.interfaces.iter().any(is_port)
 }
@@ -133,11 +134,11 @@ fn is_empty_bridge(state: &NetworkState, name: &str) -> bool {
 fn has_vlan_ports(iface: &Interface) -> bool {
     match iface {
         Interface::OvsBridge(it) => {
-            let ports = it.bridge.iter().flat_map(|it| &it.ports).flatten();
+            let ports = it.bridge.iter().flat_map(|config| &config.ports).flatten();
             ports.into_iter().any(|port| port.vlan.is_some())
         }
         Interface::LinuxBridge(it) => {
-            let ports = it.bridge.iter().flat_map(|it| &it.port).flatten();
+            let ports = it.bridge.iter().flat_map(|config| &config.port).flatten();
             ports.into_iter().any(|port| port.vlan.is_some())
         }
         _ => false,

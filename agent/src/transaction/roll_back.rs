@@ -62,7 +62,7 @@ impl<N: Network> Transaction<'_, N> {
             memory.hear(&answers, boot_time());
             memory.refuse(answering().map(|answer| answer.name.as_str()));
         });
-        let is_silent = |it: &ProbeResult| answers.iter().any(|a| !a.ok && a.name == it.name);
+        let is_silent = |probe: &ProbeResult| answers.iter().any(|a| !a.ok && a.name == probe.name);
         match failed.iter().all(is_silent) {
             true => PhaseError::Unproved(failed),
             false => PhaseError::Probes(failed),

@@ -22,7 +22,7 @@ pub(super) fn copy(from: &ConnectionSettings, to: &mut ConnectionSettings) {
 /// Whether a profile has addresses of its own, beside DHCP or without it.
 pub(super) fn is_static(settings: &ConnectionSettings) -> bool {
     ["ipv4", "ipv6"].into_iter().any(|family| {
-        let has = |property| settings.get(family, property).is_some_and(|it| !it.is_empty());
+        let has = |property| settings.get(family, property).is_some_and(|value| !value.is_empty());
         settings.text(family, "method") == Some("manual") || has("address-data")
     })
 }

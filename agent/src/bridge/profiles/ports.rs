@@ -82,5 +82,5 @@ fn ports<'a>(inputs: &'a Inputs, of: &Profile, device: &str) -> Vec<&'a Profile>
 
 fn device_of(inputs: &Inputs, port: &Profile) -> String {
     let active = inputs.active.iter().find(|active| active.uuid == port.uuid());
-    active.map(|it| it.device.clone()).unwrap_or_default()
+    active.map(|active| active.device.clone()).unwrap_or_default()
 }

@@ -132,8 +132,11 @@ fn vlan(
 
 /// The device of a VLAN's parent, which may be the UUID of a profile.
 pub(in crate::bridge) fn parent_name<'a>(inputs: &'a Inputs, parent: &'a str) -> &'a str {
-    let active =
-        inputs.active.iter().find(|active| active.uuid == parent).map(|it| it.device.as_str());
+    let active = inputs
+        .active
+        .iter()
+        .find(|active| active.uuid == parent)
+        .map(|active| active.device.as_str());
     let named = || inputs.profile(parent).and_then(Profile::interface_name);
     active.or_else(named).unwrap_or(parent)
 }

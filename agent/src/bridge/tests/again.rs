@@ -137,7 +137,7 @@ fn of_several_profiles_the_one_that_would_start_is_planned_with() {
         let local = plan.profile("ovs-if-br-ex").expect("br-ex");
         local.settings.text("ipv4", "dhcp-client-id").map(str::to_owned)
     };
-    let text = |it: &str| Some(it.to_owned());
+    let text = |id: &str| Some(id.to_owned());
     assert_eq!(planned(vec![with("a", 0, 5), with("b", 1, 1), with("c", 0, 9)]), text("b"));
     assert_eq!(planned(vec![with("a", 0, 5), with("c", 0, 9)]), text("c"));
     // Without an interface's name, for the card's address, or for another one's.
@@ -267,7 +267,8 @@ fn the_uplink_of_the_second_bridge_is_left_alone_when_the_file_goes() {
     let mut moved = again.clone().card("eno3", 3).active(dhcp("eno3"));
     moved.files.extra_bridge = Some("eno3".to_owned());
     let second = ["br-ex1", "ovs-port-phys1", "ovs-port-br-ex1", "ovs-if-phys1", "ovs-if-br-ex1"];
-    let mut gone = removed(&moved.planned()).iter().map(|it| (*it).to_owned()).collect::<Vec<_>>();
+    let mut gone =
+        removed(&moved.planned()).iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
     gone.sort_unstable();
     let mut second = second.map(str::to_owned);
     second.sort_unstable();

@@ -58,8 +58,10 @@ fn profiles_are_those_of_configure_ovs_but_for_the_documented_differences() {
         let rest = property.strip_prefix(row.as_str());
         profile == id && rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
     };
-    let undocumented: Vec<_> =
-        seen.iter().filter(|(it, _)| !documented.iter().any(|row| is_row(row, it))).collect();
+    let undocumented: Vec<_> = seen
+        .iter()
+        .filter(|(difference, _)| !documented.iter().any(|row| is_row(row, difference)))
+        .collect();
     assert!(undocumented.is_empty(), "not in doc/bridge.md: {undocumented:#?}");
     let unseen: Vec<_> =
         documented.iter().filter(|row| !seen.keys().any(|key| is_row(row, key))).collect();

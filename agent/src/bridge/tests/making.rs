@@ -37,8 +37,11 @@ fn the_order_of_activation() {
     assert_eq!(ids(&bond), all);
     let plan = bond.planned();
     let uplink = &plan.profile("ovs-if-phys0").expect("the uplink").uuid;
-    let ports: Vec<_> =
-        plan.order.iter().filter(|it| it.port_of.as_ref() == Some(uplink)).collect();
+    let ports: Vec<_> = plan
+        .order
+        .iter()
+        .filter(|activation| activation.port_of.as_ref() == Some(uplink))
+        .collect();
     assert_eq!(ports.iter().map(|port| port.device.as_str()).collect::<Vec<_>>(), ["eno1", "eno2"]);
 }
 
@@ -50,7 +53,11 @@ fn lacp_settles_on_ports_that_have_a_carrier() {
         link.has_carrier = link.name == "eno1";
     }
     let order = bond.planned().order;
-    let settling: Vec<_> = order.iter().filter(|it| it.settle_lacp).map(|it| &it.device).collect();
+    let settling: Vec<_> = order
+        .iter()
+        .filter(|activation| activation.settle_lacp)
+        .map(|activation| &activation.device)
+        .collect();
     assert_eq!(settling, ["eno1"]);
 }
 

@@ -72,7 +72,7 @@ fn text(plan: &BridgePlan, name: &str, value: &Value) -> String {
         ("connection.controller", _) => {
             let uuid = value.text().expect("a controller");
             let of = plan.profiles.iter().find(|profile| profile.uuid == uuid);
-            of.map_or(uuid, |it| it.id.as_str()).to_owned()
+            of.map_or(uuid, |profile| profile.id.as_str()).to_owned()
         }
         ("connection.autoconnect-ports", Some(1)) => "1 (true)".to_owned(),
         ("connection.lldp", Some(1)) => "enable-rx".to_owned(),
@@ -115,7 +115,9 @@ fn plain(name: &str, value: &Value) -> String {
 
 fn of(entry: &Record, key: &str) -> String {
     let value = entry.get(key).expect("the key");
-    value.number().map_or_else(|| value.text().expect("text").to_owned(), |it| it.to_string())
+    value
+        .number()
+        .map_or_else(|| value.text().expect("text").to_owned(), |number| number.to_string())
 }
 
 fn address(entry: &Record) -> String {
@@ -132,6 +134,6 @@ fn route(entry: &Record) -> String {
 
 fn rule(entry: &Record) -> String {
     let [priority, from, length, table] =
-        ["priority", "from", "from-len", "table"].map(|it| of(entry, it));
+        ["priority", "from", "from-len", "table"].map(|key| of(entry, key));
     format!("priority {priority} from {from}/{length} table {table}")
 }

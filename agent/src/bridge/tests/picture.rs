@@ -98,7 +98,7 @@ fn with_a_static_address_and_the_datapath_in_userspace() {
 fn a_bond_has_its_ports_and_the_options_of_nmstate() {
     let nodes = nodes();
     let of = |name: &str| {
-        let (_, node) = nodes.iter().find(|(it, _)| *it == name).expect("the case");
+        let (_, node) = nodes.iter().find(|(case, _)| *case == name).expect("the case");
         node.planned().document
     };
     let lacp = of("bond-lacp");
@@ -142,31 +142,35 @@ fn an_mtu_that_ipv6_cannot_work_with_is_told() {
 
 #[test]
 fn every_loss_has_a_name() {
-    assert_eq!(auto(|it| it), Vec::<String>::new());
+    assert_eq!(auto(|profile| profile), Vec::<String>::new());
     for (section, property, value) in [
         ("ipv4", "dhcp-client-id", "stable"),
         ("ipv4", "dhcp-iaid", "ifname"),
         ("ipv6", "dhcp-duid", "stable-uuid"),
         ("ipv6", "dhcp-iaid", "perm-mac"),
     ] {
-        let lost = auto(|it| it.with(section, property, value));
+        let lost = auto(|profile| profile.with(section, property, value));
         assert_eq!(lost, [format!("{section}.{property} of eno1")]);
     }
-    let stable = |it: Profile| it.with("ipv6", "method", "auto").with("ipv6", "addr-gen-mode", 1);
+    let stable =
+        |profile: Profile| profile.with("ipv6", "method", "auto").with("ipv6", "addr-gen-mode", 1);
     assert_eq!(auto(stable), ["the stable-privacy address of ipv6.addr-gen-mode of eno1"]);
-    assert_eq!(auto(|it| stable(it).with("ipv6", "token", "::5")), Vec::<String>::new());
-    let of_mode = |mode| auto(|it| stable(it).with("ipv6", "addr-gen-mode", mode));
+    assert_eq!(auto(|profile| stable(profile).with("ipv6", "token", "::5")), Vec::<String>::new());
+    let of_mode = |mode| auto(|profile| stable(profile).with("ipv6", "addr-gen-mode", mode));
     assert_eq!((of_mode(0), of_mode(2)), (Vec::new(), Vec::new()));
     assert_eq!(of_mode(3), ["the stable-privacy address of ipv6.addr-gen-mode of eno1"]);
-    assert_eq!(auto(|it| stable(it).with("ipv6", "method", "manual")), Vec::<String>::new());
+    assert_eq!(
+        auto(|profile| stable(profile).with("ipv6", "method", "manual")),
+        Vec::<String>::new()
+    );
     let unknown = Value::Unsupported("a(ii)".to_owned());
-    assert_eq!(auto(|it| it.with("ipv4", "new", unknown)), ["ipv4.new of eno1"]);
-    assert_eq!(auto(|it| it.with("novel", "key", "value")), ["novel of eno1"]);
+    assert_eq!(auto(|profile| profile.with("ipv4", "new", unknown)), ["ipv4.new of eno1"]);
+    assert_eq!(auto(|profile| profile.with("novel", "key", "value")), ["novel of eno1"]);
     let loss = &node(dhcp("eno1").with("novel", "key", "value")).planned().losses[0];
     let words = "novel of the profile eno1 does not come along: dayone does not know this section";
     assert_eq!(loss.to_string(), words);
     // A veth is there already.
-    assert_eq!(auto(|it| it.with("veth", "peer", "other")), Vec::<String>::new());
+    assert_eq!(auto(|profile| profile.with("veth", "peer", "other")), Vec::<String>::new());
 }
 
 #[test]

@@ -39,7 +39,7 @@ fn a_dead_port_is_copied_and_need_not_come_up() {
         link.has_carrier = false;
     }
     let plan = node.planned();
-    let dead = plan.order.iter().find(|it| it.device == "eno2").expect("the port");
+    let dead = plan.order.iter().find(|activation| activation.device == "eno2").expect("the port");
     assert!(dead.port_of.is_some() && !dead.settle_lacp);
     assert_eq!(plan.uplink.link, "bond0");
 }

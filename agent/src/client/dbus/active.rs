@@ -138,18 +138,18 @@ impl Bus {
 
     async fn with_devices(&self, all: &[ActiveConnection]) -> Result<Vec<Active>, BusError> {
         let query = || call(ACTIVE_CONNECTIONS);
-        let of_profiles = all.iter().filter(|it| it.has_profile());
-        let one = async |it: &ActiveConnection, device: &OwnedObjectPath| {
+        let of_profiles = all.iter().filter(|active| active.has_profile());
+        let one = async |active: &ActiveConnection, device: &OwnedObjectPath| {
             let name = self.device_proxy(device.as_str()).await?.interface().await;
             Ok::<_, BusError>(unless_gone(name.map_err(query()))?.map(|device| Active {
-                uuid: it.uuid.clone(),
+                uuid: active.uuid.clone(),
                 device,
-                kind: it.kind.clone(),
+                kind: active.kind.clone(),
             }))
         };
         let asked = of_profiles
             .flat_map(|profile| profile.devices.iter().map(move |device| (profile, device)));
-        let asked = asked.map(|(it, device)| one(it, device));
+        let asked = asked.map(|(active, device)| one(active, device));
         Ok(try_join_all(asked).await?.into_iter().flatten().collect())
     }
 
@@ -169,6 +169,6 @@ impl Bus {
 fn activated(all: &[ActiveConnection]) -> Vec<String> {
     all.iter()
         .filter(|active_connection| active_connection.state == ACTIVATED)
-        .map(|it| it.uuid.clone())
+        .map(|active_connection| active_connection.uuid.clone())
         .collect()
 }

@@ -55,8 +55,8 @@ impl Bus {
         expected: &[Active],
         all: &[ActiveConnection],
     ) -> Result<Vec<Waiting>, BusError> {
-        let is_down = |it: &&Active| {
-            it.kind == "ovs-interface" && all.iter().all(|seen| seen.uuid != it.uuid)
+        let is_down = |active: &&Active| {
+            active.kind == "ovs-interface" && all.iter().all(|seen| seen.uuid != active.uuid)
         };
         let mut waiting = Vec::new();
         let down: Vec<&Active> = expected.iter().filter(is_down).collect();

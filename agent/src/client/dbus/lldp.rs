@@ -27,9 +27,10 @@ impl Bus {
 }
 
 fn neighbour(link: &str, told: &HashMap<String, OwnedValue>) -> LldpNeighbour {
-    let text =
-        |key: &str| told.get(key).and_then(|it| it.downcast_ref::<&str>().ok()).map(str::to_owned);
-    let number = |key: &str| told.get(key).and_then(|it| it.downcast_ref::<u32>().ok());
+    let text = |key: &str| {
+        told.get(key).and_then(|value| value.downcast_ref::<&str>().ok()).map(str::to_owned)
+    };
+    let number = |key: &str| told.get(key).and_then(|value| value.downcast_ref::<u32>().ok());
     LldpNeighbour {
         link: link.to_owned(),
         system: text("system-name").or_else(|| text("chassis-id")),

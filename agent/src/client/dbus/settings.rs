@@ -63,12 +63,12 @@ fn read_array(array: &Array<'_>) -> Option<Value> {
             items().map(|item| Some(read(item).text()?.to_owned())).collect::<Option<_>>()?,
         ),
         "u" => {
-            let number = |it: &zvariant::Value<'_>| u32::try_from(read(it).number()?).ok();
+            let number = |item: &zvariant::Value<'_>| u32::try_from(read(item).number()?).ok();
             Value::U32s(items().map(number).collect::<Option<_>>()?)
         }
         "ay" => {
-            let inner = |it: &zvariant::Value<'_>| {
-                if let zvariant::Value::Array(inner) = it { bytes(inner) } else { None }
+            let inner = |item: &zvariant::Value<'_>| {
+                if let zvariant::Value::Array(inner) = item { bytes(inner) } else { None }
             };
             Value::ByteArrays(items().map(inner).collect::<Option<_>>()?)
         }
@@ -78,7 +78,7 @@ fn read_array(array: &Array<'_>) -> Option<Value> {
 }
 
 fn bytes(array: &Array<'_>) -> Option<Vec<u8>> {
-    let byte = |it: &zvariant::Value<'_>| u8::try_from(it).ok();
+    let byte = |item: &zvariant::Value<'_>| u8::try_from(item).ok();
     array.iter().map(byte).collect()
 }
 
@@ -117,8 +117,9 @@ pub(crate) fn to_dbus(settings: &ConnectionSettings) -> Result<Settings, BusErro
 }
 
 fn variant(value: &Value) -> Option<zvariant::Value<'static>> {
-    let record = |it: &Record| {
-        let known = it.iter().filter_map(|(name, value)| Some((name.clone(), variant(value)?)));
+    let record = |entries: &Record| {
+        let known =
+            entries.iter().filter_map(|(name, value)| Some((name.clone(), variant(value)?)));
         known.collect::<HashMap<String, zvariant::Value<'static>>>()
     };
     Some(match value {

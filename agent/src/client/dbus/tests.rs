@@ -243,9 +243,9 @@ async fn what_another_program_made_is_activated_and_no_profile_of_the_nodes()
         let (bus, _manager) = bus(second).await?;
         let (active, activated) = bus.active_and_activated().await?;
         assert_eq!((active.len(), activated.len()), expected);
-        let devices: Vec<&str> = active.iter().map(|it| it.device.as_str()).collect();
+        let devices: Vec<&str> = active.iter().map(|active| active.device.as_str()).collect();
         assert_eq!(devices.first().zip(devices.last()), Some((&OBJECTS[0], &OBJECTS[2])));
-        assert!(active.iter().all(|it| it.kind == "802-3-ethernet"));
+        assert!(active.iter().all(|active| active.kind == "802-3-ethernet"));
     }
     Ok(())
 }

@@ -8,7 +8,7 @@ use crate::model::{Link, Mac};
 impl Netlink {
     /// Has the card pass all multicast packets to the kernel.
     pub(crate) async fn receive_all_multicast(&self, link: &str) -> Result<(), NetlinkError> {
-        let Some(found) = self.links().await?.into_iter().find(|it| it.name == link) else {
+        let Some(found) = self.links().await?.into_iter().find(|card| card.name == link) else {
             return Ok(());
         };
         let change = LinkUnspec::new_with_index(found.index).allmulticast(true).build();

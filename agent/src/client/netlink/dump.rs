@@ -36,7 +36,8 @@ impl Dump {
             }
         }
         let links = links(found);
-        let addresses = addresses.into_iter().filter_map(|it| address(it, &links)).collect();
+        let addresses =
+            addresses.into_iter().filter_map(|message| address(message, &links)).collect();
         let routes = routes.iter().flat_map(|route| default_routes(route, &links)).collect();
         Self { links, addresses, routes }
     }

@@ -96,14 +96,16 @@ fn number(link: &LinkMessage, of: impl Fn(&LinkAttribute) -> Option<u32>) -> Opt
 #[allow(clippy::wildcard_enum_match_arm, reason = "non-exhaustive upstream")]
 fn vlans(links: &[LinkMessage]) -> Vec<Vlan> {
     let vlan = |link: &LinkMessage| {
-        let id = infos(link).iter().find_map(|it| match it {
-            LinkInfo::Data(InfoData::Vlan(data)) => data.iter().find_map(|it| match it {
-                InfoVlan::Id(id) => Some(*id),
-                _ => None,
-            }),
+        let id = infos(link).iter().find_map(|info| match info {
+            LinkInfo::Data(InfoData::Vlan(data)) => {
+                data.iter().find_map(|attribute| match attribute {
+                    InfoVlan::Id(id) => Some(*id),
+                    _ => None,
+                })
+            }
             _ => None,
         })?;
-        let below = number(link, |it| match it {
+        let below = number(link, |attribute| match attribute {
             LinkAttribute::Link(index) => Some(*index),
             _ => None,
         });

@@ -49,7 +49,8 @@ mod tests {
         let keys =
             [key(OtherConfig, Some("dpdk-init")), key(ExternalIds, None), key(OtherConfig, None)];
         let found = of(&row, &keys);
-        let shown: Vec<_> = found.iter().map(|it| (&*it.key, it.value.as_deref())).collect();
+        let shown: Vec<_> =
+            found.iter().map(|setting| (&*setting.key, setting.value.as_deref())).collect();
         let expected =
             [("dpdk-init", None), ("system-id", Some("a")), ("ovn-encap-ip", Some("192.0.2.10"))];
         assert_eq!(shown, expected);

@@ -62,7 +62,7 @@ impl HealthRecord {
 
     /// The reasons whose units have another state than at the earlier account.
     pub(super) fn reasons_to_look<'a>(&'a self, earlier: Option<&'a Self>) -> Vec<&'a str> {
-        let failing = |it: &'a Self| it.failed.then_some(it.reason.as_str());
+        let failing = |account: &'a Self| account.failed.then_some(account.reason.as_str());
         let (was, is) = (earlier.and_then(failing), failing(self));
         if was == is { Vec::new() } else { was.into_iter().chain(is).collect() }
     }

@@ -100,7 +100,9 @@ pub(super) fn metrics(it: &Assessment, node: &NodeStatus) -> String {
     metrics.gauge(
         "dayone_document_info",
         "The node's document, with the SHA-256 of its bytes.",
-        document.iter().map(|it| ([("document", it.as_str()), ("digest", digest.as_str())], 1.0)),
+        document
+            .iter()
+            .map(|path| ([("document", path.as_str()), ("digest", digest.as_str())], 1.0)),
     );
     metrics.truth("dayone_boot_held", "Whether kubelet waits for the network.", report.held);
     metrics.truth(

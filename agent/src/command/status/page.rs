@@ -239,11 +239,11 @@ fn probes(boot: &Status) -> String {
         let find =
             |probes: &'_ [ProbeResult]| probes.iter().find(|probe| probe.name == *name).cloned();
         let both = [find(before), find(after)];
-        let [first, second] = both.each_ref().map(|it| cell(it.as_ref()));
+        let [first, second] = both.each_ref().map(|probe| cell(probe.as_ref()));
         table += format!("{:12}{name:width$}  {first:<10}  {second}", "").trim_end();
         table.push('\n');
-        let silent = both.into_iter().flatten().filter(|it| !it.ok);
-        let mut reasons: Vec<String> = silent.map(|it| it.detail).collect();
+        let silent = both.into_iter().flatten().filter(|probe| !probe.ok);
+        let mut reasons: Vec<String> = silent.map(|probe| probe.detail).collect();
         reasons.dedup();
         for line in reasons.iter().flat_map(|reason| wrapped(reason, WIDTH - 14)) {
             table += &format!("{:14}{line}\n", "");

@@ -203,8 +203,9 @@ fn of_run_and_record(node: &NodeStatus) -> Assessment {
             true => "files of /etc/nmstate, which are applied with it, changed",
             false => "it changed",
         };
-        let failed = failures
-            .map(|it| format!("it failed {}; the last error: {}", times(it.count), it.last_error));
+        let failed = failures.map(|failure| {
+            format!("it failed {}; the last error: {}", times(failure.count), failure.last_error)
+        });
         if boot.last_good_in_force
             && let Some(reason) = failed
         {
@@ -408,7 +409,7 @@ fn subject(node: &NodeStatus) -> String {
 /// A trial whose network is, or may be, the node's.
 fn on_trial(open: &TrialReport, is_at_work: bool) -> Assessment {
     let document = open.trial.document.display();
-    let phase = open.trial.phase.map_or_else(|| "it begins".to_owned(), |it| it.to_string());
+    let phase = open.trial.phase.map_or_else(|| "it begins".to_owned(), |phase| phase.to_string());
     match (open.trial.state, is_at_work) {
         (TrialState::Applying | TrialState::Waiting, false) => Assessment::new(
             Verdict::TrialFailed,
@@ -449,8 +450,11 @@ fn on_trial(open: &TrialReport, is_at_work: bool) -> Assessment {
 
 /// A run without an end: at work, or killed.
 fn running(node: &NodeStatus, subject: &str) -> Assessment {
-    let phase =
-        node.report.boot.phase.map_or_else(|| "it began".to_owned(), |it: Phase| it.to_string());
+    let phase = node
+        .report
+        .boot
+        .phase
+        .map_or_else(|| "it began".to_owned(), |phase: Phase| phase.to_string());
     match &node.at_work {
         Some(holder) => Assessment::new(
             Verdict::Running,

@@ -54,10 +54,11 @@ impl WireFacts {
     /// The link that leads to this address: that of its own network, else that of the default route.
     pub(super) fn link_to(&self, ip: IpAddr) -> Option<&Link> {
         let near = self.addresses.iter().filter(|address| address.on.reaches(ip));
-        let near = near.max_by_key(|it| it.on.prefix).map(|it| it.on.link.as_str());
+        let near =
+            near.max_by_key(|address| address.on.prefix).map(|address| address.on.link.as_str());
         let of_family =
             self.defaults.iter().filter(|route| route.gateway.is_ipv4() == ip.is_ipv4());
-        let far = of_family.min_by_key(|it| it.metric).map(|it| it.link.as_str());
+        let far = of_family.min_by_key(|route| route.metric).map(|route| route.link.as_str());
         near.or(far).and_then(|name| self.link(name))
     }
 }

@@ -20,7 +20,8 @@ const BOUND: Duration = Duration::from_secs(5);
 pub(super) async fn look(facts: &WireFacts, named: &[IpAddr], netlink: &Netlink) -> Vec<Finding> {
     let mut routes: Vec<&Route> = Vec::new();
     for route in &facts.defaults {
-        if !routes.iter().any(|it| (it.gateway, it.index) == (route.gateway, route.index)) {
+        if !routes.iter().any(|other| (other.gateway, other.index) == (route.gateway, route.index))
+        {
             routes.push(route);
         }
     }
@@ -40,7 +41,7 @@ pub(super) async fn look(facts: &WireFacts, named: &[IpAddr], netlink: &Netlink)
         futures_util::future::join_all(others)
     );
     let answering: Vec<Family> =
-        in_use.iter().filter(|(answer, _)| answer.is_ok()).map(|(_, it)| it.family).collect();
+        in_use.iter().filter(|(answer, _)| answer.is_ok()).map(|(_, route)| route.family).collect();
     let judge = |(answer, route): (Result<String, String>, Route)| {
         judged(answer, &route, answering.contains(&route.family))
     };

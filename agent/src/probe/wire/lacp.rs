@@ -28,7 +28,7 @@ pub(super) fn judge(bond: &Bond) -> Finding {
             "have the switch's ports in one port channel with LACP (mode active)",
         );
     };
-    let alone = names(&|it| it.is_alone);
+    let alone = names(&|port| port.is_alone);
     if !alone.is_empty() {
         let detail = format!(
             "{alone} of {name} hears no LACP while other ports do: half of the bond is in the switch's \
@@ -44,7 +44,7 @@ pub(super) fn judge(bond: &Bond) -> Finding {
         );
         return failed(detail, "have both cables in one port channel, or make the switches a pair");
     }
-    let idle = names(&|it| !it.carries);
+    let idle = names(&|port| !port.carries);
     if !idle.is_empty() {
         let detail =
             format!("{idle} of {name} does not carry, though its partner {partner} answers");
@@ -98,25 +98,25 @@ mod tests {
         assert_eq!(good.result, Verdict::Ok, "{good:?}");
         assert!(good.detail.ends_with("rate: fast here, slow there"), "{good:?}");
         for (found, words) in [
-            (changed(|it| it.partner = None), "nobody speaks LACP on bond0"),
-            (changed(|it| it.ports[1].is_alone = true), "eno2 of bond0 hears no LACP"),
+            (changed(|bond| bond.partner = None), "nobody speaks LACP on bond0"),
+            (changed(|bond| bond.ports[1].is_alone = true), "eno2 of bond0 hears no LACP"),
             (
-                changed(|it| it.ports.iter_mut().for_each(|port| port.is_alone = true)),
+                changed(|bond| bond.ports.iter_mut().for_each(|port| port.is_alone = true)),
                 "nobody speaks LACP on bond0",
             ),
-            (changed(|it| it.ports[1].aggregator = Some(2)), "eno2 of bond0 is in another"),
-            (changed(|it| it.ports[1].carries = false), "eno2 of bond0 does not carry"),
+            (changed(|bond| bond.ports[1].aggregator = Some(2)), "eno2 of bond0 is in another"),
+            (changed(|bond| bond.ports[1].carries = false), "eno2 of bond0 does not carry"),
         ] {
             assert!(found.detail.contains(words), "{found:?}");
             assert!(found.result == Verdict::Failed && found.next.is_some(), "{found:?}");
         }
         // A cable that is out is no matter of LACP.
-        let one = changed(|it| {
-            it.ports[1] = BondPort { is_alone: true, aggregator: Some(2), ..BondPort::default() };
+        let one = changed(|bond| {
+            bond.ports[1] = BondPort { is_alone: true, aggregator: Some(2), ..BondPort::default() };
         });
         assert_eq!(one.result, Verdict::Ok, "{one:?}");
         assert!(one.detail.contains("1 of 2 ports"), "{one:?}");
-        let none = changed(|it| it.ports.iter_mut().for_each(|port| port.has_carrier = false));
+        let none = changed(|bond| bond.ports.iter_mut().for_each(|port| port.has_carrier = false));
         assert_eq!(none.result, Verdict::Unknown, "{none:?}");
     }
 }

@@ -51,7 +51,8 @@ fn names(links: &[&Link]) -> String {
 
 /// The observation, without its cause if both together do not fit.
 fn short(detail: &str) -> String {
-    let is_shorter = |end: &usize| detail.get(..*end).is_some_and(|it| it.chars().count() <= WIDTH);
+    let is_shorter =
+        |end: &usize| detail.get(..*end).is_some_and(|head| head.chars().count() <= WIDTH);
     let ends = [": ", "; "].into_iter().flat_map(|mark| detail.match_indices(mark));
     let longest = ends.map(|(end, _)| end).filter(is_shorter).max();
     match longest.filter(|_| !is_shorter(&detail.len())) {

@@ -23,8 +23,8 @@ pub(super) async fn look(expected: &[Expected]) -> Vec<Finding> {
 
 /// One finding, unknown, for each expected neighbour; none without an expectation.
 fn silent(expected: &[Expected], why: &str) -> Vec<Finding> {
-    let one = |it: &Expected| {
-        Finding::new(Wire::Lldp, &it.link, Verdict::Unknown, format!("no neighbour: {why}"))
+    let one = |neighbour: &Expected| {
+        Finding::new(Wire::Lldp, &neighbour.link, Verdict::Unknown, format!("no neighbour: {why}"))
     };
     expected.iter().map(one).collect()
 }
@@ -42,7 +42,7 @@ fn judge(heard: &[LldpNeighbour], expected: &[Expected]) -> Vec<Finding> {
             ),
         }
     });
-    let is_heard = |it: &&Expected| heard.iter().any(|other| other.link == it.link);
+    let is_heard = |neighbour: &&Expected| heard.iter().any(|other| other.link == neighbour.link);
     let missing: Vec<Expected> =
         expected.iter().filter(|lldp_neighbour| !is_heard(lldp_neighbour)).cloned().collect();
     let why = "nobody speaks LLDP there, or the interface's `lldp` is not enabled";
@@ -58,7 +58,7 @@ fn is_as(heard: &LldpNeighbour, wanted: &Expected) -> bool {
 
 fn swapped(heard: &LldpNeighbour, wanted: &Expected, all: &[Expected]) -> Finding {
     let Expected { link, system, port } = wanted;
-    let said = |it: &Option<String>| it.clone().unwrap_or_else(|| "any".to_owned());
+    let said = |name: &Option<String>| name.clone().unwrap_or_else(|| "any".to_owned());
     let other = all
         .iter()
         .find(|lldp_neighbour| lldp_neighbour.link != *link && is_as(heard, lldp_neighbour));
@@ -76,7 +76,7 @@ fn swapped(heard: &LldpNeighbour, wanted: &Expected, all: &[Expected]) -> Findin
 }
 
 fn described(it: &LldpNeighbour) -> String {
-    let said = |it: &Option<String>| it.clone().unwrap_or_else(|| "an unnamed one".to_owned());
+    let said = |name: &Option<String>| name.clone().unwrap_or_else(|| "an unnamed one".to_owned());
     let mut text = format!("{} {}", said(&it.system), said(&it.port));
     if let Some(frame) = it.frame {
         text += &format!(", frames of {frame} bytes");
@@ -114,11 +114,11 @@ mod tests {
     fn cables_that_are_swapped_are_told_and_silence_is_no_fault() {
         let all = [expected("eno1", "Eth1/1"), expected("eno2", "Eth1/2")];
         let swapped = judge(&[heard("eno1", "Eth1/2"), heard("eno2", "Eth1/1")], &all);
-        assert!(swapped.iter().all(|it| it.result == Verdict::Failed), "{swapped:?}");
+        assert!(swapped.iter().all(|finding| finding.result == Verdict::Failed), "{swapped:?}");
         assert!(swapped[0].detail.contains("cable of eno2: two cables are swapped"), "{swapped:?}");
         let right = judge(&[heard("eno1", "Eth1/1")], &all);
         assert_eq!(
-            right.iter().map(|it| it.result).collect::<Vec<_>>(),
+            right.iter().map(|finding| finding.result).collect::<Vec<_>>(),
             [Verdict::Ok, Verdict::Unknown]
         );
         assert_eq!(right[0].detail, "leaf-1 Eth1/1, frames of 9216 bytes, VLANs 103 104");

@@ -26,23 +26,24 @@ enum Passed {
 }
 
 pub(super) async fn look(facts: &WireFacts, peers: &[IpAddr]) -> Vec<Finding> {
-    let gateways = facts.defaults.iter().map(|it| (it.gateway, facts.link(&it.link)));
+    let gateways = facts.defaults.iter().map(|route| (route.gateway, facts.link(&route.link)));
     let peers = peers.iter().map(|ip| (*ip, facts.link_to(*ip)));
     let mut targets: Vec<(IpAddr, Option<&Link>)> = Vec::new();
     for (ip, link) in gateways.chain(peers) {
         let index = link.map(|link| link.index);
-        if !targets.iter().any(|it| it.0 == ip && it.1.map(|it| it.index) == index) {
+        if !targets.iter().any(|target| target.0 == ip && target.1.map(|link| link.index) == index)
+        {
             targets.push((ip, link));
         }
     }
     targets.truncate(ASKED);
     // The node's own fault explains the silence of every large packet there.
-    let own = |it: &Oversized| {
-        let detail = it.to_string();
-        Finding::failed(Wire::Mtu, &it.link, detail, &it.remedy())
+    let own = |oversized: &Oversized| {
+        let detail = oversized.to_string();
+        Finding::failed(Wire::Mtu, &oversized.link, detail, &oversized.remedy())
     };
     let mut findings: Vec<Finding> = facts.oversized.iter().map(own).collect();
-    let is_own = |link: &Link| facts.oversized.iter().any(|it| it.link == link.name);
+    let is_own = |link: &Link| facts.oversized.iter().any(|oversized| oversized.link == link.name);
     targets.retain(|(_, link)| !link.is_some_and(is_own));
     let one = |(ip, link): (IpAddr, Option<&Link>)| {
         let link = link.map(|link| (link.name.clone(), link.index, link.mtu()));

@@ -29,7 +29,7 @@ pub(super) async fn look(facts: &WireFacts, peers: &[IpAddr], netlink: &Netlink)
     let vlans = facts.vlans.iter().filter(has_address);
     let asked = vlans.map(|vlan| ask(vlan, facts, peers, netlink));
     let answered = futures_util::future::join_all(asked).await;
-    answered.iter().map(|it| told(it, &answered)).collect()
+    answered.iter().map(|answer| told(answer, &answered)).collect()
 }
 
 async fn ask<'f>(
@@ -38,13 +38,13 @@ async fn ask<'f>(
     peers: &[IpAddr],
     netlink: &Netlink,
 ) -> Answered<'f> {
-    let here = |it: &&crate::model::Neighbouring| it.index == vlan.index;
+    let here = |hop: &&crate::model::Neighbouring| hop.index == vlan.index;
     let own: Vec<_> = facts
         .addresses
         .iter()
         .filter(|address| address.on.link == vlan.name && address.is_global())
         .collect();
-    let near = |ip: &&IpAddr| own.iter().any(|it| it.on.reaches(**ip));
+    let near = |ip: &&IpAddr| own.iter().any(|address| address.on.reaches(**ip));
     let mut named: Vec<IpAddr> = facts.next_hops.iter().filter(here).map(|hop| hop.ip).collect();
     named.extend(peers.iter().filter(near));
     let mut others: Vec<IpAddr> =
@@ -132,7 +132,7 @@ mod tests {
             .zip(results)
             .map(|(vlan, result)| Answered { vlan, result, who: "203.0.113.1".to_owned() })
             .collect();
-        let told: Vec<Finding> = all.iter().map(|it| told(it, &all)).collect();
+        let told: Vec<Finding> = all.iter().map(|answer| told(answer, &all)).collect();
         for (found, words) in told.iter().zip([
             "VLAN 103: 203.0.113.1 answers",
             "other VLANs of eno1 answer, 104 does not (203.0.113.1 is silent)",

@@ -89,7 +89,7 @@ impl World {
 
     fn before(&self) -> Before {
         let routes = self.routes();
-        let gateway = |it: &Route| Gateway { link: Some(it.link.clone()), ip: it.gateway };
+        let gateway = |route: &Route| Gateway { link: Some(route.link.clone()), ip: route.gateway };
         let gateways = routes.iter().map(gateway).collect();
         Before { gateways, leads: Lead::of(&routes), ..Before::default() }
     }
@@ -143,7 +143,7 @@ impl World {
 static PLAN: LazyLock<Vec<Probe>> = LazyLock::new(|| {
     let settings = Probes { api_address: Some("api:6443".to_owned()), ..Probes::default() };
     let mut plan = probe::plan(&settings, &[], &[], &Paths::new("/nowhere"));
-    plan.retain(|it| ["api", "IPv4 gateway"].contains(&it.name.as_str()));
+    plan.retain(|probe| ["api", "IPv4 gateway"].contains(&probe.name.as_str()));
     plan
 });
 
@@ -200,10 +200,11 @@ impl Boot {
         }
         self.now += ATTEMPT / 2;
         let after = world.ask(&probe::decisive(plan, &best, &[]), true);
-        let failed: Vec<ProbeResult> = after.iter().filter(|it| !it.ok).cloned().collect();
+        let failed: Vec<ProbeResult> = after.iter().filter(|result| !result.ok).cloned().collect();
         let fails_otherwise = !is_calm && random.one_in(6);
         if failed.is_empty() && !fails_otherwise {
-            let reaches = world.ask(plan, true).iter().any(|it| it.name == "api" && it.ok);
+            let reaches =
+                world.ask(plan, true).iter().any(|result| result.name == "api" && result.ok);
             self.memory.commit(&after, self.now);
             return Attempted::Starts(Some(reaches));
         }
@@ -221,7 +222,7 @@ impl Boot {
             false => PhaseError::TimedOut(SECOND),
         };
         self.counted += u32::from(!matches!(source, PhaseError::Unproved(_)));
-        let gateway = world.ask(plan, false).iter().any(|it| it.name != "api" && it.ok);
+        let gateway = world.ask(plan, false).iter().any(|result| result.name != "api" && result.ok);
         let fallback = match world.has_last_good && is_proved && gateway {
             true => Fallback::LastGood(String::new()),
             false => Fallback::None,

@@ -138,7 +138,11 @@ fn an_alternative_name_stands_for_the_kernels() -> Result {
     };
     let resolved = state(ALTERNATIVE)?.with_links(kernel_name, |_| None);
     let value = serde_json::to_value(&resolved.0)?;
-    let card = value["interfaces"].as_array().into_iter().flatten().find(|it| it["name"] == "ens3");
+    let card = value["interfaces"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .find(|interface| interface["name"] == "ens3");
     assert_eq!(card.ok_or("the card's name stayed")?["profile-name"], "enp1s0");
     assert_eq!(value["routes"]["config"][0]["next-hop-interface"], "ens3");
     // As it is applied, as it is read later, and as it stands in the document.
@@ -146,7 +150,7 @@ fn an_alternative_name_stands_for_the_kernels() -> Result {
         [resolved.clone(), state(ALTERNATIVE)?.with_links_of(&resolved), state(ALTERNATIVE)?]
     {
         let missing = desired.missing_in(&current("enp1s0")?)?;
-        assert!(missing.is_none(), "{:?}", missing.map(|it| it.to_yaml()));
+        assert!(missing.is_none(), "{:?}", missing.map(|missing| missing.to_yaml()));
     }
     assert!(state(ALTERNATIVE)?.missing_in(&current("eno1")?)?.is_some());
     // The document before, as another tool has applied it, has the card's other name.
@@ -185,7 +189,7 @@ interfaces:
     assert!(!gone.to_string().contains("ens3"), "{gone}");
     for desired in [resolved.clone(), state(document)?.with_links_of(&resolved), state(document)?] {
         let missing = desired.missing_in(&current)?;
-        assert!(missing.is_none(), "{:?}", missing.map(|it| it.to_yaml()));
+        assert!(missing.is_none(), "{:?}", missing.map(|missing| missing.to_yaml()));
     }
     Ok(())
 }

@@ -126,7 +126,7 @@ fn addresses_are_static_or_from_the_network() -> Result {
         let text = format!("interfaces: [{{name: eno1, type: ethernet, state: up, {ip}}}]");
         let wants = wants(&text)?;
         assert_eq!(wants.addresses.len(), addresses, "{ip}");
-        let found = wants.dynamic.first().map(|it| (it.v4, it.v6));
+        let found = wants.dynamic.first().map(|dynamic| (dynamic.v4, dynamic.v6));
         assert_eq!(found, dynamic, "{ip}");
     }
     let text = format!("interfaces: [{{name: eno1, type: ethernet, state: up, {}}}]", v4(""));

@@ -45,10 +45,10 @@ fn node(outcome: Outcome, change: impl FnOnce(&mut NodeStatus)) -> NodeStatus {
 }
 
 fn failed(fault: Fault, change: impl FnOnce(&mut NodeStatus)) -> NodeStatus {
-    node(Outcome::Failed(fault), |it| {
-        it.report.in_force = false;
-        it.report.boot.error = Some("why".to_owned());
-        change(it);
+    node(Outcome::Failed(fault), |node| {
+        node.report.in_force = false;
+        node.report.boot.error = Some("why".to_owned());
+        change(node);
     })
 }
 
@@ -83,10 +83,10 @@ fn unread(it: &mut NodeStatus) {
 }
 
 fn trial(state: TrialState) -> impl FnOnce(&mut NodeStatus) {
-    move |it| {
+    move |node| {
         let trial = Trial::new("new.yml".into(), Digest::of(b""), 60);
         let left = (state == TrialState::Waiting).then_some(42);
-        it.report.trial = Some(TrialReport { trial: Trial { state, ..trial }, left });
+        node.report.trial = Some(TrialReport { trial: Trial { state, ..trial }, left });
     }
 }
 
@@ -107,10 +107,10 @@ fn held(it: &mut NodeStatus) {
 }
 
 fn down(service: StoppedService) -> impl FnOnce(&mut NodeStatus) {
-    move |it| {
+    move |node| {
         let start = "`systemctl start it` starts it".to_owned();
-        it.report.down = Some(Outage { service, is_late: false, why: "why".to_owned(), start });
-        it.report.drift_unknown = Some("it is down".to_owned());
+        node.report.down = Some(Outage { service, is_late: false, why: "why".to_owned(), start });
+        node.report.drift_unknown = Some("it is down".to_owned());
     }
 }
 
@@ -125,14 +125,18 @@ fn a_boot_that_is_held_is_told_first_whatever_the_record_says() {
     let running = || Outcome::Open(Open::Running);
     for (node, code, reason) in [
         (good(held), Code::NotRun, "no run of this boot has decided yet"),
-        (good(|it| (held(it), at_work(it)).1), Code::AtWork, "no run of this boot has decided yet"),
+        (
+            good(|node| (held(node), at_work(node)).1),
+            Code::AtWork,
+            "no run of this boot has decided yet",
+        ),
         (
             node(Outcome::Open(Open::NotRun), held),
             Code::NotRun,
             "NOT RUN: FILE is not in force; dayone has not run in this boot",
         ),
         (
-            node(running(), |it| (held(it), at_work(it)).1),
+            node(running(), |node| (held(node), at_work(node)).1),
             Code::AtWork,
             "RUNNING: FILE; it began; by dayone apply (process 1)",
         ),
@@ -142,22 +146,24 @@ fn a_boot_that_is_held_is_told_first_whatever_the_record_says() {
             "INTERRUPTED: FILE; the run ended without an account, the last phase: it began",
         ),
         (
-            failed(Fault::GivenUp, |it| (held(it), it.report.in_force = true).1),
+            failed(Fault::GivenUp, |node| (held(node), node.report.in_force = true).1),
             Code::GivenUp,
             "NOT IN FORCE: FILE; why",
         ),
         (
-            failed(Fault::RolledBack, |it| (bridge(it), held(it)).1),
+            failed(Fault::RolledBack, |node| (bridge(node), held(node)).1),
             Code::RolledBack,
             "NOT IN FORCE: br-ex on eno1; failed and rolled back: why",
         ),
         (
-            good(|it| (without_document(it), held(it)).1),
+            good(|node| (without_document(node), held(node)).1),
             Code::NotRun,
             "no run of this boot has decided yet",
         ),
         (
-            failed(Fault::Untouched, |it| (down(StoppedService::OpenVswitch)(it), held(it)).1),
+            failed(Fault::Untouched, |node| {
+                (down(StoppedService::OpenVswitch)(node), held(node)).1
+            }),
             Code::OpenVswitchDown,
             "NOT IN FORCE: FILE; Open vSwitch is down; failed, nothing was changed: why",
         ),
@@ -215,16 +221,16 @@ fn told(node: &NodeStatus) -> (String, u8) {
 
 #[test]
 fn a_network_that_is_not_this_nodes_has_a_verdict_and_exit_code_3() {
-    let in_force = |it: &mut NodeStatus| it.report.in_force = true;
+    let in_force = |node: &mut NodeStatus| node.report.in_force = true;
     let running = || Outcome::Open(Open::Running);
-    let probing = |it: &mut NodeStatus| it.report.boot.phase = Some(Phase::Probe);
+    let probing = |node: &mut NodeStatus| node.report.boot.phase = Some(Phase::Probe);
     for (node, text) in [
         (
             failed(Fault::RollBackFailed, |_| {}),
             "NOT IN FORCE: FILE; failed, and the roll back failed too: why",
         ),
         (
-            failed(Fault::RolledBack, |it| it.report.boot.last_good_in_force = true),
+            failed(Fault::RolledBack, |node| node.report.boot.last_good_in_force = true),
             "FELL BACK: FILE is not in force; the last good network carries the node; failed and rolled back: why",
         ),
         (failed(Fault::GivenUp, |_| {}), "NOT IN FORCE: FILE; why"),
@@ -241,7 +247,7 @@ fn a_network_that_is_not_this_nodes_has_a_verdict_and_exit_code_3() {
         (failed(Fault::RolledBack, in_force), "NOT IN FORCE: FILE; failed and rolled back: why"),
         (failed(Fault::GivenUp, in_force), "NOT IN FORCE: FILE; why"),
         (
-            failed(Fault::Untouched, |it| (without_document(it), in_force(it)).1),
+            failed(Fault::Untouched, |node| (without_document(node), in_force(node)).1),
             "NOT IN FORCE: this node's network; failed, nothing was changed: why",
         ),
         (failed(Fault::NotRecorded, |_| {}), "NOT RECORDED: FILE is in force; why"),
@@ -255,31 +261,33 @@ fn a_network_that_is_not_this_nodes_has_a_verdict_and_exit_code_3() {
             "INTERRUPTED: FILE; the run ended without an account, the last phase: probing the new network",
         ),
         (
-            node(running(), |it| (probing(it), at_work(it)).1),
+            node(running(), |node| (probing(node), at_work(node)).1),
             "RUNNING: FILE; probing the new network; by dayone apply (process 1)",
         ),
         (
-            good(|it| {
-                without_document(it);
-                it.report.removed = Some(FILE.into());
+            good(|node| {
+                without_document(node);
+                node.report.removed = Some(FILE.into());
             }),
             "REMOVED: FILE is gone; its network stays; no document for this node",
         ),
         (
-            node(Outcome::Open(Open::NotRun), |it| (not_in_force(it), pending(it)).1),
+            node(Outcome::Open(Open::NotRun), |node| (not_in_force(node), pending(node)).1),
             "NOT RUN: FILE is not in force; dayone has not run in this boot",
         ),
         (
-            good(|it| {
-                without_document(it);
-                it.report.removed = Some(FILE.into());
-                it.report.is_anothers = true;
+            good(|node| {
+                without_document(node);
+                node.report.removed = Some(FILE.into());
+                node.report.is_anothers = true;
             }),
             "REMOVED: FILE is not this node's under the name worker-0; its network stays; no document for this node",
         ),
         // The automatic bridge that takes the place of a removed document.
         (
-            failed(Fault::RolledBack, |it| (bridge(it), it.report.removed = Some(FILE.into())).1),
+            failed(Fault::RolledBack, |node| {
+                (bridge(node), node.report.removed = Some(FILE.into())).1
+            }),
             "NOT IN FORCE: br-ex on eno1; failed and rolled back: why",
         ),
         (
@@ -287,22 +295,24 @@ fn a_network_that_is_not_this_nodes_has_a_verdict_and_exit_code_3() {
             "PENDING: FILE; it changed after this boot's run; the next boot applies it",
         ),
         (
-            good(|it| (pending(it), it.report.boot.digest = Some(Digest::of(b"").to_string())).1),
+            good(|node| {
+                (pending(node), node.report.boot.digest = Some(Digest::of(b"").to_string())).1
+            }),
             "PENDING: FILE; files of /etc/nmstate, which are applied with it, changed after this boot's run; the next boot applies it",
         ),
         (
-            good(|it| (unread(it), bridge(it)).1),
+            good(|node| (unread(node), bridge(node)).1),
             "REFUSED: this node's document; the next boot will refuse it: it is not UTF-8",
         ),
         (
-            good(|it| (unread(it), held(it)).1),
+            good(|node| (unread(node), held(node)).1),
             "WAITING: kubelet does not start; REFUSED: this node's document; the next boot will refuse it: it is not UTF-8",
         ),
         (
-            good(|it| {
-                pending(it);
+            good(|node| {
+                pending(node);
                 let (digest, last_error) = (Digest::of(b""), "why".to_owned());
-                it.record.failures = Some(Failures {
+                node.record.failures = Some(Failures {
                     digest,
                     count: 2,
                     last_error,
@@ -313,37 +323,37 @@ fn a_network_that_is_not_this_nodes_has_a_verdict_and_exit_code_3() {
             "PENDING: FILE; it failed 2 times; the last error: why",
         ),
         (
-            good(|it| {
-                pending(it);
-                it.report.refused = Some("worker-0.yml:4:32: VLAN id".to_owned());
+            good(|node| {
+                pending(node);
+                node.report.refused = Some("worker-0.yml:4:32: VLAN id".to_owned());
             }),
             "REFUSED: FILE; the next boot will refuse it: worker-0.yml:4:32: VLAN id",
         ),
         (
-            good(|it| {
-                pending(it);
-                it.report.units = masked();
+            good(|node| {
+                pending(node);
+                node.report.units = masked();
             }),
             "PENDING: FILE; it changed after this boot's run; dayone.service is masked: the next boot does not apply it",
         ),
         (
-            good(|it| it.report.units = masked()),
+            good(|node| node.report.units = masked()),
             "IN FORCE: FILE; disabled; dayone.service is masked: the next boot does not apply it",
         ),
         (
-            good(|it| it.report.silent = Some("192.0.2.1 is silent".to_owned())),
+            good(|node| node.report.silent = Some("192.0.2.1 is silent".to_owned())),
             "IN FORCE: FILE; no gateway answers; 192.0.2.1 is silent; in force already, nothing done",
         ),
         (
-            good(|it| it.report.saved = vec!["br-ex".to_owned()]),
+            good(|node| node.report.saved = vec!["br-ex".to_owned()]),
             "DRIFTED: FILE; the next activation of the saved profiles changes it: br-ex",
         ),
         (
-            good(|it| it.report.drift_unknown = Some("no bus".to_owned())),
+            good(|node| node.report.drift_unknown = Some("no bus".to_owned())),
             "COMMITTED: FILE; drift unknown; no bus",
         ),
         (
-            good(|it| it.report.drift = vec!["br-ex".to_owned()]),
+            good(|node| node.report.drift = vec!["br-ex".to_owned()]),
             "DRIFTED: FILE; the current state lacks parts of it: br-ex",
         ),
         (
@@ -361,19 +371,19 @@ fn a_network_that_is_not_this_nodes_has_a_verdict_and_exit_code_3() {
             "TRIAL: new.yml is over, the old network is not back; ",
         ),
         (
-            good(|it| (trial(TrialState::Applying)(it), at_work(it)).1),
+            good(|node| (trial(TrialState::Applying)(node), at_work(node)).1),
             "TRIAL: new.yml is being applied; it begins",
         ),
         (
-            good(|it| (trial(TrialState::Waiting)(it), at_work(it)).1),
+            good(|node| (trial(TrialState::Waiting)(node), at_work(node)).1),
             "TRIAL: new.yml; 42 s left; it is applied, and the old network returns by itself unless it \
              is confirmed",
         ),
         (
-            good(|it| {
-                trial(TrialState::Confirmed)(it);
-                pending(it);
-                it.report.refused = Some("VLAN id".to_owned());
+            good(|node| {
+                trial(TrialState::Confirmed)(node);
+                pending(node);
+                node.report.refused = Some("VLAN id".to_owned());
             }),
             "REFUSED: FILE; the next boot will refuse it: VLAN id",
         ),
@@ -388,10 +398,10 @@ fn a_network_that_is_not_this_nodes_has_a_verdict_and_exit_code_3() {
 
 #[test]
 fn a_network_in_force_and_a_node_without_a_document_have_exit_code_0() {
-    let unmatched = |it: &mut NodeStatus| {
-        without_document(it);
+    let unmatched = |node: &mut NodeStatus| {
+        without_document(node);
         let (tried, files) = (vec!["worker-9.yml".to_owned()], vec!["a.yml".to_owned()]);
-        it.chosen.unmatched = Some(Unmatched { tried, files });
+        node.chosen.unmatched = Some(Unmatched { tried, files });
     };
     let unchanged =
         "IN FORCE: FILE; in force already, nothing done; host file for short hostname worker-0";
@@ -402,7 +412,7 @@ fn a_network_in_force_and_a_node_without_a_document_have_exit_code_0() {
              worker-9.yml; there are a.yml",
         ),
         (
-            good(|it| (unmatched(it), it.report.boot.bridge = made()).1),
+            good(|node| (unmatched(node), node.report.boot.bridge = made()).1),
             "IN FORCE: br-ex on eno1; files of other nodes only (1); no file is this node's: it looks for worker-9.yml; there are a.yml",
         ),
         (good(without_document), "NO DOCUMENT: nothing to do; no document for this node"),
@@ -451,10 +461,10 @@ fn the_file_has_one_word_for_each_outcome() -> Result<(), serde_json::Error> {
 
 #[test]
 fn a_canary_is_held_although_its_last_good_network_carries_it() {
-    let node = failed(Fault::RolledBack, |it| {
-        held(it);
-        it.report.boot.last_good_in_force = true;
-        it.report.stays_held = true;
+    let node = failed(Fault::RolledBack, |node| {
+        held(node);
+        node.report.boot.last_good_in_force = true;
+        node.report.stays_held = true;
     });
     let expected = "WAITING: kubelet does not start: on-failure is \"hold\"; FELL BACK: FILE is not in force; the last \
                     good network carries the node; failed and rolled back: why";
@@ -466,7 +476,7 @@ fn a_canary_is_held_although_its_last_good_network_carries_it() {
 
 #[test]
 fn a_commit_without_an_answer_of_this_boot_is_told() {
-    let node = good(|it| it.report.boot.unproved = vec!["api".to_owned()]);
+    let node = good(|node| node.report.boot.unproved = vec!["api".to_owned()]);
     let (text, exit) = told(&node);
     assert!(
         text.starts_with(
@@ -481,7 +491,7 @@ fn a_commit_without_an_answer_of_this_boot_is_told() {
 
 #[test]
 fn a_family_that_is_gone_is_told_in_the_first_line_and_is_no_alarm() {
-    let node = good(|it| it.report.missing_families = vec![Family::Ipv6]);
+    let node = good(|node| node.report.missing_families = vec![Family::Ipv6]);
     let (text, exit) = told(&node);
     assert!(
         text.starts_with("IN FORCE: FILE; without IPv6; the network had it at the commit"),
@@ -496,7 +506,7 @@ fn a_family_that_is_gone_is_told_in_the_first_line_and_is_no_alarm() {
 fn an_mtu_below_that_of_the_cluster_is_told_and_a_larger_one_is_no_alarm() {
     let links = |mtu| vec![OfLink { name: "br-ex".to_owned(), mtu }];
     let has = |mtu| {
-        good(|it| it.report.mtu_migration = Some(Standing { target: 9000, links: links(mtu) }))
+        good(|node| node.report.mtu_migration = Some(Standing { target: 9000, links: links(mtu) }))
     };
     let text = "IN FORCE: FILE; its MTU is too small for the cluster; the cluster wants an MTU of 9000, br-ex of the \
                 document has 1500";
@@ -515,22 +525,23 @@ fn an_adopted_change_is_told_and_no_alarm() {
         let adopted = AdoptedChange::new(&[], Some("CHG-7".to_owned()));
         Some(ChangeReport::new(&adopted, vec!["br-ex: ipv4".to_owned()]))
     };
-    let adopted = |it: &mut NodeStatus| it.report.adopted = change();
+    let adopted = |node: &mut NodeStatus| node.report.adopted = change();
     let text = "IN FORCE: FILE; with an adopted change; br-ex: ipv4, adopted just now: CHG-7";
     assert_eq!(told(&good(adopted)), (text.to_owned(), 0));
     assert_eq!(judged(&good(adopted)).1, Some(Code::ChangeAdopted));
     // Other things go first.
-    let silent = good(|it| (adopted(it), it.report.silent = Some("it is silent".to_owned())).1);
+    let silent =
+        good(|node| (adopted(node), node.report.silent = Some("it is silent".to_owned())).1);
     assert_eq!(judged(&silent).1, Some(Code::GatewaySilent));
 }
 
 #[test]
 fn a_document_that_is_back_is_in_force_without_another_run() {
     let other = |digest: Option<String>| {
-        failed(Fault::RolledBack, |it| {
-            it.report.in_force = true;
-            it.report.boot.last_good_in_force = true;
-            it.report.boot.digest = digest;
+        failed(Fault::RolledBack, |node| {
+            node.report.in_force = true;
+            node.report.boot.last_good_in_force = true;
+            node.report.boot.digest = digest;
         })
     };
     let text = "IN FORCE: FILE; another document failed, and this one is back; host file for short hostname worker-0";
@@ -545,10 +556,10 @@ fn a_boot_that_is_held_by_a_failure_fails_at_once() {
     for (node, patience) in [
         (failed(Fault::RolledBack, held), GracePeriod::None),
         (node(Outcome::Open(Open::NotRun), held), GracePeriod::Run),
-        (good(|it| (held(it), at_work(it)).1), GracePeriod::Run),
+        (good(|node| (held(node), at_work(node)).1), GracePeriod::Run),
         // A service may be down for the moment of a restart, whatever the network is.
         (
-            good(|it| (trial(TrialState::Confirmed)(it), down(StoppedService::Bus)(it)).1),
+            good(|node| (trial(TrialState::Confirmed)(node), down(StoppedService::Bus)(node)).1),
             GracePeriod::Run,
         ),
         (good(trial(TrialState::Confirmed)), GracePeriod::Endless),
@@ -561,13 +572,13 @@ fn a_boot_that_is_held_by_a_failure_fails_at_once() {
 #[test]
 fn the_next_step_is_one_that_happens() {
     let running = || Outcome::Open(Open::Running);
-    let failed_before = |it: &mut NodeStatus| {
-        not_in_force(it);
-        pending(it);
-        it.report.boot.last_good_in_force = true;
+    let failed_before = |node: &mut NodeStatus| {
+        not_in_force(node);
+        pending(node);
+        node.report.boot.last_good_in_force = true;
         let (digest, last_error) = (Digest::of(b""), "why".to_owned());
         let (count, boot_id, cut_off) = (1, String::new(), 0);
-        it.record.failures = Some(Failures { digest, last_error, count, boot_id, cut_off });
+        node.record.failures = Some(Failures { digest, last_error, count, boot_id, cut_off });
     };
     for (node, text, next, patience) in [
         (
@@ -590,13 +601,13 @@ fn the_next_step_is_one_that_happens() {
             GracePeriod::None,
         ),
         (
-            good(|it| (failed_before(it), it.report.boot.last_good_in_force = false).1),
+            good(|node| (failed_before(node), node.report.boot.last_good_in_force = false).1),
             "PENDING: FILE; it failed once; the last error: why",
             "`dayone apply` puts it in force now",
             GracePeriod::Pending,
         ),
         (
-            good(|it| it.report.units = masked()),
+            good(|node| node.report.units = masked()),
             "IN FORCE: FILE; disabled; ",
             "`systemctl unmask dayone.service`, then `systemctl enable dayone.service`",
             GracePeriod::None,
@@ -613,18 +624,18 @@ fn the_next_step_is_one_that_happens() {
 #[test]
 fn a_cause_is_named_first_with_the_command_that_mends_it() {
     let cause = || Cause { what: "networking is off".to_owned(), remedy: "`mend it`".to_owned() };
-    let with_cause = |it: &mut NodeStatus| it.report.causes = vec![cause()];
+    let with_cause = |node: &mut NodeStatus| node.report.causes = vec![cause()];
     for (node, text) in [
         (
             failed(Fault::RolledBack, with_cause),
             "NOT IN FORCE: FILE; networking is off; failed and rolled back: why",
         ),
         (
-            failed(Fault::RolledBack, |it| (held(it), with_cause(it)).1),
+            failed(Fault::RolledBack, |node| (held(node), with_cause(node)).1),
             "WAITING: kubelet does not start; networking is off; NOT IN FORCE: FILE; ",
         ),
         (
-            good(|it| (without_document(it), turn(it), with_cause(it)).2),
+            good(|node| (without_document(node), turn(node), with_cause(node)).2),
             "WAITING: kubelet does not start; networking is off; dayone-bridge.service waits",
         ),
     ] {
@@ -643,9 +654,9 @@ fn turn(it: &mut NodeStatus) {
 
 #[test]
 fn a_unit_that_waits_for_its_turn_holds_the_boot() {
-    let no_document = node(Outcome::Succeeded(Success::Nothing), |it| {
-        without_document(it);
-        turn(it);
+    let no_document = node(Outcome::Succeeded(Success::Nothing), |node| {
+        without_document(node);
+        turn(node);
     });
     let text = "WAITING: kubelet does not start; dayone-bridge.service waits for its turn, after \
                 nodeip-configuration.service";
