@@ -197,7 +197,8 @@ fn profiles(
     }
     put!(text, "\ncards");
     for card in &cards.all {
-        let its: Vec<String> = present.iter().filter(|it| it.covers(card)).map(file).collect();
+        let its: Vec<String> =
+            present.iter().filter(|other| other.covers(card)).map(file).collect();
         let its = if its.is_empty() { "no profile".to_owned() } else { its.join(", ") };
         put!(text, "  {} ({}): {its}", card.name, card.mac);
     }

@@ -238,7 +238,7 @@ impl Names {
         for interface in interfaces_mut(root) {
             let is_it = interface
                 .text_at("name")
-                .is_some_and(|name| self.by_place.iter().any(|it| it == name));
+                .is_some_and(|name| self.by_place.iter().any(|card_name| card_name == name));
             if let Value::Mapping(entries) = &mut interface.value
                 && is_it
             {

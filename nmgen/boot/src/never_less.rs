@@ -272,7 +272,7 @@ fn names(text: &str) -> BTreeSet<String> {
     let keyfile = Keyfile::parse_leniently(text);
     let get = |section: &str, key: &str| keyfile.get(section, key).map(str::to_owned);
     let by_mac =
-        (1..=CARDS).filter(|it| get("ethernet", "mac-address") == Some(mac(*it))).map(card);
+        (1..=CARDS).filter(|number| get("ethernet", "mac-address") == Some(mac(*number))).map(card);
     let keys = [("connection", "interface-name"), ("connection", "master"), ("vlan", "parent")];
     let named = keys.iter().filter_map(|(section, key)| get(section, key));
     named.chain(get("connection", "controller")).chain(by_mac).collect()
@@ -370,7 +370,7 @@ fn breach(machine: &Machine) -> Option<String> {
     }
     let named: Files = before.into_iter().filter(|(_, text)| !is_plain_default(text)).collect();
     let named: BTreeSet<String> =
-        covered(&named).into_iter().filter(|it| *it <= card(machine.cards)).collect();
+        covered(&named).into_iter().filter(|name| *name <= card(machine.cards)).collect();
     let (after, warnings) = (covered(&after), told.lines().filter(|line| line.starts_with("<4>")));
     let warnings: Vec<&str> = warnings.collect();
     for card in named.difference(&after) {

@@ -84,7 +84,7 @@ pub(crate) fn persist(paths: &Paths, log: &Log) -> Result<(), Fault> {
     if let Err(fault) = keep(paths, &kept) {
         log.say(Level::Error, &chain(&fault));
     }
-    forget(paths, |other| back.iter().any(|it| it.path == other.path))?;
+    forget(paths, |other| back.iter().any(|profile| profile.path == other.path))?;
     match done {
         Err(fault) if is_read_only(&fault) => {
             let text = "the root file system is read-only: the profiles last for this boot";

@@ -107,7 +107,7 @@ fn differences(arguments: &DiffArguments, streams: &mut Streams<'_>) -> Result<D
     let compared = changes::compared(&old, &new);
     let found = if compared.is_empty() { DiffOutcome::Nothing } else { DiffOutcome::Differences };
     let changes = |compared: Vec<HostComparison<'_>>| -> Vec<HostChange> {
-        compared.into_iter().map(|it| it.change).collect()
+        compared.into_iter().map(|comparison| comparison.change).collect()
     };
     streams.text(&match arguments.format {
         DiffForm::Text => text::painted(&changes(compared), streams.output_style()),

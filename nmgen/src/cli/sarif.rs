@@ -16,9 +16,10 @@ const PAGE: &str = "file:///usr/share/doc/nmgen/checks.md";
 /// One run with every rule that has a finding, suppressed ones included; `error` is the failure that ended it. Ends in a line
 /// break.
 pub(super) fn log(told: &[Diagnostic], suppressed: &[Suppressed], error: Option<&str>) -> String {
-    let reasons = suppressed.iter().map(|it| Some(&*it.reason));
+    let reasons = suppressed.iter().map(|suppressed| Some(&*suppressed.reason));
     let reasons: Vec<Option<&str>> = told.iter().map(|_| None).chain(reasons).collect();
-    let diagnostics = || told.iter().chain(suppressed.iter().map(|it| &it.diagnostic));
+    let diagnostics =
+        || told.iter().chain(suppressed.iter().map(|suppressed| &suppressed.diagnostic));
     let notifications: Vec<Value> = error
         .iter()
         .map(|error| json!({ "level": "error", "message": { "text": error } }))
@@ -68,7 +69,7 @@ fn fingerprint<'d>(
 ) -> String {
     let host = one.host.as_deref().unwrap_or_default();
     let excerpt = one.place.decoded.as_ref().or(one.place.position.as_ref());
-    let line = excerpt.map_or("", |it| it.line.trim());
+    let line = excerpt.map_or("", |excerpt| excerpt.line.trim());
     let known = seen.entry((one.rule.name, &one.place.file, host, line)).or_default();
     let text = [one.rule.name, &one.place.file, host, line, &known.to_string()].join("\0");
     *known += 1;

@@ -174,7 +174,7 @@ fn read_line(host: &Host) -> String {
     let name = host.name.as_deref().unwrap_or("a document");
     let words = [("cluster", host.cluster.as_deref()), ("role", host.role.as_deref())];
     let words = words.into_iter().chain([("policy", host.policy.as_deref())]);
-    let words = words.filter_map(|(word, it)| Some(format!(", {word} {}", it?)));
+    let words = words.filter_map(|(word, value)| Some(format!(", {word} {}", value?)));
     let stage = match host.stage {
         Stage::Early => ", for the early boot",
         Stage::Node => ", for the running node",

@@ -106,5 +106,5 @@ fn entries(directory: &Path) -> impl Iterator<Item = fs::DirEntry> + use<> {
 }
 
 fn below(root: &Path, directories: &[String]) -> PathBuf {
-    directories.iter().fold(root.to_owned(), |path, it| path.join(it))
+    directories.iter().fold(root.to_owned(), |path, name| path.join(name))
 }

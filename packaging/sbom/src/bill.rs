@@ -51,7 +51,7 @@ impl Bill {
         for (package, below) in &tree.dependencies {
             let mut depends_on = below.iter().map(reference).collect::<Result<Vec<_>, _>>()?;
             if *package == tree.root {
-                depends_on.extend(toolchain.iter().map(|it| it.reference.clone()));
+                depends_on.extend(toolchain.iter().map(|component| component.reference.clone()));
                 dependencies
                     .insert(0, Dependency { reference: program.reference.clone(), depends_on });
             } else {

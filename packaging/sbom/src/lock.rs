@@ -38,7 +38,7 @@ pub(crate) fn read(path: &Path) -> Result<Lock, Error> {
         .map_err(|source| Error::Read { path: path.to_owned(), source })?;
     let file: File = toml::from_str(&text)
         .map_err(|source| Error::Lock { path: path.to_owned(), source: Box::new(source) })?;
-    let by_identity = |it: Locked| ((it.name.clone(), it.version.clone()), it);
+    let by_identity = |package: Locked| ((package.name.clone(), package.version.clone()), package);
     Ok(Lock(file.package.into_iter().map(by_identity).collect()))
 }
 

@@ -77,7 +77,8 @@ mod tests {
     use super::*;
 
     fn names(tree: &Tree, name: &str) -> Vec<String> {
-        let (_, below) = tree.dependencies.iter().find(|(it, _)| it.name == name).unwrap();
+        let (_, below) =
+            tree.dependencies.iter().find(|(package, _)| package.name == name).unwrap();
         below.iter().map(|package| package.name.clone()).collect()
     }
 

@@ -178,7 +178,9 @@ impl<'d> Chooser<'d> {
             cards: Vec::new(),
         };
         let is_found = |reason: &Reason| found.iter().any(|candidate| candidate.reason == *reason);
-        for card in meant.into_iter().filter(|(reason, _)| is_found(reason)).flat_map(|it| it.1) {
+        for card in
+            meant.into_iter().filter(|(reason, _)| is_found(reason)).flat_map(|(_, named)| named)
+        {
             if !choice.cards.contains(&card) {
                 choice.cards.push(card);
             }
@@ -209,7 +211,7 @@ impl<'d> Chooser<'d> {
         if let Some(readable) = readable {
             for (name, _) in names.extract_if(.., |(_, is_readable)| !*is_readable) {
                 let [broken, other] =
-                    [&name, &readable].map(|it| self.directory.file(it).display().to_string());
+                    [&name, &readable].map(|stem| self.directory.file(stem).display().to_string());
                 let warning = format!(
                     "{broken} cannot be read; {other} has the MAC address {} and counts",
                     card.mac
@@ -229,8 +231,8 @@ impl<'d> Chooser<'d> {
                 None => first = Some((document, text)),
                 Some((_, known)) if *known == text => {}
                 Some((other, _)) => {
-                    let files = [other, &document].map(|it| self.directory.file(it));
-                    let [one, two] = [&files[0], &files[1]].map(|it| it.display().to_string());
+                    let files = [other, &document].map(|stem| self.directory.file(stem));
+                    let [one, two] = [&files[0], &files[1]].map(|file| file.display().to_string());
                     let warning = format!(
                         "{} ({}) identifies no machine: {one} and {two} have this MAC address",
                         card.mac, card.name
@@ -276,7 +278,7 @@ impl<'d> Chooser<'d> {
     /// True when a document is for the machine with some address: a later card may have it.
     pub(crate) fn knows_addresses(&self) -> bool {
         let is_whole =
-            |name: &String| MacPrefix::of_file_name(name).is_some_and(|it| it.is_address());
+            |name: &String| MacPrefix::of_file_name(name).is_some_and(|prefix| prefix.is_address());
         self.mentions.as_ref().is_some_and(Mentions::has_any)
             || self.directory.listing.names.iter().any(is_whole)
     }

@@ -63,7 +63,7 @@ impl HandOver<'_> {
         if plan.is_refused {
             return (Vec::new(), self.refuse());
         }
-        let names: Vec<String> = plan.written.iter().map(|it| it.file_name()).collect();
+        let names: Vec<String> = plan.written.iter().map(|profile| profile.file_name()).collect();
         let files: Vec<File> =
             self.files.iter().filter(|file| names.contains(&file.name)).cloned().collect();
         let directory = &system.directory;
@@ -118,7 +118,8 @@ impl HandOver<'_> {
         let files = contents(others.iter().copied(), self.log);
         if !files.is_empty() {
             write::write(&self.system.directory, &files).map_err(Fault::Machine)?;
-            let is_written = |other: &&&Other| files.iter().any(|it| it.name == other.file_name());
+            let is_written =
+                |other: &&&Other| files.iter().any(|file| file.name == other.file_name());
             let names: Vec<String> =
                 others.iter().filter(is_written).map(|other| other.name()).collect();
             let text = format!(

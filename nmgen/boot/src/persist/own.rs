@@ -57,8 +57,7 @@ fn ifcfg(path: PathBuf) -> Option<Other> {
         let assigned = |line: &str| {
             let rest = line.trim().strip_prefix(key)?;
             // GATEWAY0=, too.
-            let value =
-                rest.trim_start_matches(|it: char| it.is_ascii_digit()).strip_prefix('=')?;
+            let value = rest.trim_start_matches(|c: char| c.is_ascii_digit()).strip_prefix('=')?;
             let word = value.split_whitespace().next().unwrap_or_default();
             Some(word.trim_matches(['"', '\'']).to_owned())
         };
@@ -88,7 +87,7 @@ fn ifcfg(path: PathBuf) -> Option<Other> {
         keyfile.set("connection", "autoconnect", "false");
     }
     let protocol = value("BOOTPROTO").unwrap_or_default();
-    let has_dhcp = ["dhcp", "bootp"].iter().any(|it| protocol.eq_ignore_ascii_case(it));
+    let has_dhcp = ["dhcp", "bootp"].iter().any(|name| protocol.eq_ignore_ascii_case(name));
     let methods = [
         if has_dhcp { "auto" } else { "manual" },
         if !is_on("IPV6INIT") {
@@ -160,12 +159,12 @@ mod tests {
             (with("IPV6INIT=yes\nIPV6_AUTOCONF=no\nDHCPV6C=yes"), None, true),
             (with("IPV6INIT=yes\nIPV6_AUTOCONF=no\nIPV6_DEFAULTGW=fe80::1"), None, true),
         ] {
-            let root = tempfile::tempdir().unwrap_or_else(|it| unreachable!("{it}"));
+            let root = tempfile::tempdir().unwrap_or_else(|error| unreachable!("{error}"));
             let scripts = root.path().join("network-scripts");
             let path = scripts.join("ifcfg-eno2");
             let write = |path: &Path, text: &str| {
                 let written = fs::create_dir_all(&scripts).and_then(|()| fs::write(path, text));
-                written.unwrap_or_else(|it| unreachable!("{it}"));
+                written.unwrap_or_else(|error| unreachable!("{error}"));
             };
             write(&path, &text);
             if let Some((name, text)) = beside {

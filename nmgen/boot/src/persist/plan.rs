@@ -92,13 +92,14 @@ impl<'a> Plan<'a> {
         };
         let left = with(&[Disposition::Leave]);
         if !is_refused && !left.is_empty() {
-            let names: Vec<String> = left.iter().map(|it| it.given.profile.name()).collect();
+            let names: Vec<String> =
+                left.iter().map(|member| member.given.profile.name()).collect();
             let text = format!("the running system has its own network for {}", names.join(", "));
             notes.push((Level::Info, text));
         }
         let mut active = with(&[Disposition::Keep, Disposition::Leave]);
         // Without a profile of nmgen's in this boot, an interface is others'.
-        active.retain(|it| it.is_early);
+        active.retain(|member| member.is_early);
         let mut releases = releases(facts, &active, &mut notes);
         let early: Vec<&Other> = members
             .iter()
@@ -145,8 +146,9 @@ impl Member<'_> {
     /// that is gone in any case.
     fn verdict(&self, all: &[Self], is_refused: bool, cards: &[Card]) -> Disposition {
         let mut component = all.iter().filter(|member| member.component == self.component);
-        let is_edited = component.clone().any(|it| it.own.is_some_and(|own| !own.is_unedited));
-        let stays = is_refused || component.any(|it| it.rival.is_some());
+        let is_edited =
+            component.clone().any(|member| member.own.is_some_and(|own| !own.is_unedited));
+        let stays = is_refused || component.any(|member| member.rival.is_some());
         match self.own {
             Some(own) if !own.is_unedited => Disposition::Leave,
             None if stays => Disposition::Leave,
@@ -204,8 +206,10 @@ impl<'a> ProfileFacts<'a> {
         let own: Vec<&OwnProfile> = self.system.own.iter().filter(|own| own.is_unedited).collect();
         let component = components(own.iter().map(|own| &own.keyfile));
         let own = || own.iter().copied().zip(&component);
-        let stale: Vec<usize> =
-            own().filter(|(own, _)| is_stale(own, self.cards)).map(|it| *it.1).collect();
+        let stale: Vec<usize> = own()
+            .filter(|(own, _)| is_stale(own, self.cards))
+            .map(|(_, component)| *component)
+            .collect();
         let is_remain = |(own, component): &(&OwnProfile, &usize)| {
             let is_connected = |member: &&Member<'a>| {
                 let pair = components([&member.given.profile.keyfile, &own.keyfile]);
@@ -249,13 +253,16 @@ fn releases<'a>(
         notes.push((Level::Warning, text));
     }
     let is_known = |member: &Member<'_>| member.is_alike() && member.fits();
-    let unknown: Vec<&Other> =
-        active.iter().filter(|member| !is_known(member)).map(|it| it.given.profile).collect();
+    let unknown: Vec<&Other> = active
+        .iter()
+        .filter(|member| !is_known(member))
+        .map(|member| member.given.profile)
+        .collect();
     // A port without its controller is no device of its profile any more.
     let has_lost = |profile: &Other| {
         let controller = profile.controller();
         controller.is_some()
-            && unknown.iter().any(|it| [it.interface(), it.uuid()].contains(&controller))
+            && unknown.iter().any(|other| [other.interface(), other.uuid()].contains(&controller))
     };
     let mut releases = Vec::new();
     for member in active.iter().filter(|member| !is_known(member) || has_lost(member.given.profile))

@@ -44,7 +44,8 @@ fn own_network<'a>(facts: &ProfileFacts<'a>) -> Option<&'a OwnProfile> {
 
 /// False for a profile that waits for a person: NetworkManager activates it neither by itself nor for a port.
 fn comes_up(own: &Other, all: &[OwnProfile]) -> bool {
-    let is_automatic = |it: &Other| it.keyfile.get("connection", "autoconnect") != Some("false");
+    let is_automatic =
+        |profile: &Other| profile.keyfile.get("connection", "autoconnect") != Some("false");
     let is_its_port = |port: &OwnProfile| {
         let controller = port.controller();
         controller.is_some() && [own.interface(), own.uuid()].contains(&controller)

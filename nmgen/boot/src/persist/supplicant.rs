@@ -23,7 +23,7 @@ pub(crate) fn releases(
     notes: &mut Vec<(Level, String)>,
 ) -> Vec<Release> {
     let needs_it =
-        |it: &Other| SECTIONS.iter().any(|section| it.keyfile.section(section).is_some());
+        |profile: &Other| SECTIONS.iter().any(|section| profile.keyfile.section(section).is_some());
     let connected = with_hit(profiles, needs_it).into_iter();
     let interfaces: Vec<String> = connected
         .filter_map(|other| Given::of(other, facts.cards).interface().map(str::to_owned))
@@ -40,5 +40,5 @@ pub(crate) fn releases(
         return Vec::new();
     }
     let new = interfaces.into_iter().map(|interface| Release::Down { interface });
-    new.filter(|it| !releases.contains(it)).collect()
+    new.filter(|release| !releases.contains(release)).collect()
 }

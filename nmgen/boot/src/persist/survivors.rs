@@ -47,12 +47,12 @@ pub(crate) fn all(paths: &Paths, ours: &[String]) -> Result<Vec<Other>, Fault> {
 /// The profiles that belong to the running system too, beside nmgen's (`given`): whole components without an interface of
 /// these. The default profile is none: NetworkManager has the like for a card without a profile.
 pub(crate) fn wanted<'o>(others: &'o [Other], given: &[&Other], cards: &[Card]) -> Vec<&'o Other> {
-    let is_hit = |other: &Other| given.iter().any(|it| is_in_the_way(it, other, cards));
+    let is_hit = |other: &Other| given.iter().any(|profile| is_in_the_way(profile, other, cards));
     let generated: Vec<&Other> = others.iter().filter(|other| other.is_generated()).collect();
     let hit = with_hit(&generated, is_hit);
     // A bond without one port is another bond. But a person's profile goes with no other.
     let is_gone = |other: &Other| match other.is_generated() {
-        true => hit.iter().any(|it| it.path == other.path),
+        true => hit.iter().any(|profile| profile.path == other.path),
         false => is_hit(other),
     };
     let is_wanted = |other: &&Other| {

@@ -48,7 +48,7 @@ mod tests {
             (&two, 27, 30),
         ];
         for (names, now, until) in looks {
-            let [now, until] = [now, until].map(|it| start + Duration::from_secs(it));
+            let [now, until] = [now, until].map(|seconds| start + Duration::from_secs(seconds));
             assert_eq!(quiet.until(names, now), until, "{names:?}");
         }
     }

@@ -25,7 +25,10 @@ pub(crate) fn components<'k>(
         for name in interface(keyfile).into_iter().chain(named).chain(references(keyfile)) {
             let other = component[*first.entry(name).or_insert(index)];
             let this = component[index];
-            component.iter_mut().filter(|it| **it == this).for_each(|it| *it = other);
+            component
+                .iter_mut()
+                .filter(|number| **number == this)
+                .for_each(|number| *number = other);
         }
     }
     component
@@ -38,9 +41,12 @@ pub(crate) fn with_hit<'o>(
 ) -> Vec<&'o Other> {
     let component = components(profiles.iter().map(|profile| &profile.keyfile));
     let all = profiles.iter().copied().zip(component);
-    let hit: Vec<usize> =
-        all.clone().filter(|(it, _)| is_hit(it)).map(|(_, component)| component).collect();
-    all.filter(|(_, component)| hit.contains(component)).map(|(it, _)| it).collect()
+    let hit: Vec<usize> = all
+        .clone()
+        .filter(|(profile, _)| is_hit(profile))
+        .map(|(_, component)| component)
+        .collect();
+    all.filter(|(_, component)| hit.contains(component)).map(|(profile, _)| profile).collect()
 }
 
 /// Removes the components with a hit from the configuration; returns the removed profiles.

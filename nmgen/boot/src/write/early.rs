@@ -34,8 +34,8 @@ impl Bounds {
         let interfaces = root.and_then(|root| root.get("interfaces")).map(Node::items);
         let is_without = |node: &&Node<'_>| {
             let enabled = node.at(&["ipv6", "enabled"]).and_then(Node::text);
-            enabled.is_some_and(|it| {
-                matches!(it.to_ascii_lowercase().as_str(), "false" | "no" | "off")
+            enabled.is_some_and(|word| {
+                matches!(word.to_ascii_lowercase().as_str(), "false" | "no" | "off")
             })
         };
         let without = interfaces.unwrap_or_default().iter().filter(is_without);
@@ -43,7 +43,10 @@ impl Bounds {
             timeout: line.dhcp_timeout,
             has_network_root: line.has_network_root,
             has_no_ipv6: line.has_no_ipv6,
-            without_ipv6: without.filter_map(|it| it.text_at("name")).map(str::to_owned).collect(),
+            without_ipv6: without
+                .filter_map(|node| node.text_at("name"))
+                .map(str::to_owned)
+                .collect(),
         }
     }
 

@@ -75,7 +75,7 @@ pub(crate) fn is_same_uuid(profile: &Other, own: &Other) -> bool {
 /// True when NetworkManager takes a device over from one profile to the other: of two that differ in this,
 /// it takes neither (`nm_utils_match_connection`).
 pub(crate) fn is_alike(profile: &Other, own: &Other) -> bool {
-    let kind = |it: &Other| match it.kind() {
+    let kind = |other: &Other| match other.kind() {
         Some("802-3-ethernet") => Some("ethernet".to_owned()),
         kind => kind.map(str::to_owned),
     };
@@ -90,7 +90,8 @@ pub(crate) fn is_wanted(own: &Other) -> bool {
 
 /// `[match] interface-name`, nm-settings(5): patterns of the shell, `!` excludes, `&` is mandatory.
 fn matches(patterns: &str, name: &str) -> bool {
-    let patterns = patterns.split([';', ',', ' ']).map(str::trim).filter(|it| !it.is_empty());
+    let patterns =
+        patterns.split([';', ',', ' ']).map(str::trim).filter(|pattern| !pattern.is_empty());
     let (mut has_optional, mut is_optional) = (false, false);
     for pattern in patterns {
         let (is_mandatory, pattern) = match pattern.strip_prefix(['&', '|']) {

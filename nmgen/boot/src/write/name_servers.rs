@@ -12,15 +12,17 @@ const FAMILIES: [&str; 2] = ["ipv4", "ipv6"];
 
 /// Gives the initramfs's profiles the name servers of the displaced ones if the document has none; says what is not carried over.
 pub(crate) fn carry_over(early: &mut [Profile], displaced: &[&Other], log: &Log) {
-    let has_own = early.iter().any(|it| {
-        FAMILIES.iter().any(|family| it.keyfile.get(family, "dns").is_some_and(|it| !it.is_empty()))
+    let has_own = early.iter().any(|profile| {
+        FAMILIES.iter().any(|family| {
+            profile.keyfile.get(family, "dns").is_some_and(|servers| !servers.is_empty())
+        })
     });
     let mut carried = BTreeSet::new();
     for family in FAMILIES {
         let servers: BTreeSet<&str> = displaced
             .iter()
-            .filter(|it| it.is_generated())
-            .filter_map(|it| it.keyfile.get(family, "dns"))
+            .filter(|other| other.is_generated())
+            .filter_map(|other| other.keyfile.get(family, "dns"))
             .flat_map(|servers| servers.split([';', ',']))
             .map(str::trim)
             .filter(|server| !server.is_empty())
@@ -44,10 +46,11 @@ pub(crate) fn carry_over(early: &mut [Profile], displaced: &[&Other], log: &Log)
         log.say(Level::Warning, &text);
     }
     let mut routes = BTreeSet::new();
-    for other in displaced.iter().filter(|it| it.is_generated()) {
+    for other in displaced.iter().filter(|other| other.is_generated()) {
         let sections = FAMILIES.iter().filter_map(|family| other.keyfile.section(family));
-        let is_route =
-            |key: &str| key.strip_prefix("route").is_some_and(|it| it.parse::<u32>().is_ok());
+        let is_route = |key: &str| {
+            key.strip_prefix("route").is_some_and(|number| number.parse::<u32>().is_ok())
+        };
         let entries = sections.flat_map(|section| &section.entries);
         routes.extend(entries.filter(|(key, _)| is_route(key)).map(|(_, value)| value.as_str()));
     }

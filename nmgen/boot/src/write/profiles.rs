@@ -238,14 +238,14 @@ fn settings_text(
     names: &Names,
     remaining: &[&Other],
 ) -> Option<String> {
-    if remaining.iter().any(|it| it.is_of_any_card()) {
+    if remaining.iter().any(|other| other.is_of_any_card()) {
         return None;
     }
     let all = || remaining.iter();
-    let parents = || all().filter_map(|it| it.parent());
+    let parents = || all().filter_map(|other| other.parent());
     let mut matched: String = interfaces(configuration, names)
         .into_iter()
-        .chain(all().filter_map(|it| it.interface()))
+        .chain(all().filter_map(|other| other.interface()))
         .chain(
             parents()
                 .filter(|parent| Mac::parse(parent).is_none() && !parent.contains(['-', ';', ' '])),
@@ -254,7 +254,7 @@ fn settings_text(
         .into_iter()
         .map(|name| format!("except:interface-name:={name};"))
         .collect();
-    let macs = all().filter_map(|it| it.mac()).chain(parents().filter_map(Mac::parse));
+    let macs = all().filter_map(|other| other.mac()).chain(parents().filter_map(Mac::parse));
     matched.extend(macs.map(|mac| format!("except:mac:{mac};")));
     Some(format!(
         "# Written by nmgen boot, for the initramfs only.\n[.config]\nenable=env:initrd\n\n\
@@ -325,7 +325,7 @@ fn displaced(
         is_ours(other) || (other.is_generated() && !root_disk::is_carried_by(other, line))
     };
     let others: Vec<&Other> = others.iter().filter(may_go).collect();
-    with_hit(&others, is_displaced).into_iter().map(|it| it.path.clone()).collect()
+    with_hit(&others, is_displaced).into_iter().map(|other| other.path.clone()).collect()
 }
 
 /// True when the initramfs may depend on a card that only the default profile is for: the root disk may be behind any, and

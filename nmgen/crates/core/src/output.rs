@@ -41,7 +41,7 @@ pub fn shown(files: &[File]) -> Vec<u8> {
 /// # Errors
 /// When the writer of YAML fails.
 pub fn gc(configuration: Option<&Configuration>) -> Result<Vec<u8>, Error> {
-    let profiles = configuration.iter().flat_map(|it| &it.profiles);
+    let profiles = configuration.iter().flat_map(|configuration| &configuration.profiles);
     let entries = profiles.map(|profile| {
         Value::Sequence(vec![profile.file_name().into(), profile.keyfile.render().into()])
     });

@@ -228,7 +228,7 @@ mod tests {
         let sections =
             interfaces.flat_map(|interface| names.clone().map(|name| (name, &interface[name])));
         let keys = |section: &Value| -> Vec<String> {
-            let keys = section.as_mapping().into_iter().flat_map(|it| it.keys());
+            let keys = section.as_mapping().into_iter().flat_map(|section| section.keys());
             keys.filter_map(|key| key.as_str().map(str::to_owned)).collect()
         };
         sections.map(|(name, section)| (name.to_owned(), keys(section))).collect()
@@ -237,7 +237,7 @@ mod tests {
     #[test]
     fn the_fields_of_secrets_are_those_that_the_crate_hides() {
         let state: NetworkState =
-            serde_yaml::from_str(SECTIONS).unwrap_or_else(|it| unreachable!("{it}"));
+            serde_yaml::from_str(SECTIONS).unwrap_or_else(|error| unreachable!("{error}"));
         let mut hidden = state.clone();
         hidden.hide_secrets();
         let json = |state: &NetworkState| serde_yaml::to_value(state).unwrap_or_default();

@@ -169,7 +169,7 @@ fn create_durably(path: &Path, mode: u32) -> io::Result<()> {
     let is_missing = |path: &&Path| !path.as_os_str().is_empty() && !path.exists();
     let missing: Vec<&Path> = path.ancestors().take_while(is_missing).collect();
     DirBuilder::new().recursive(true).mode(mode).create(path)?;
-    let parents = missing.iter().filter_map(|it| it.parent());
+    let parents = missing.iter().filter_map(|directory| directory.parent());
     parents
         .map(|parent| if parent.as_os_str().is_empty() { Path::new(".") } else { parent })
         .try_for_each(|parent| fs::File::open(parent)?.sync_all())
@@ -227,7 +227,7 @@ impl Tree {
 
     fn note_file_system(&mut self) -> io::Result<()> {
         let device = self.last().metadata()?.dev();
-        if self.file_systems.iter().all(|(it, _)| *it != device) {
+        if self.file_systems.iter().all(|(known, _)| *known != device) {
             let directory = self.last().try_clone()?;
             self.file_systems.push((device, directory));
         }
@@ -236,7 +236,8 @@ impl Tree {
 
     /// Opens a directory below the target, one component at a time, so that no link is followed; makes it at its first use.
     fn directory(&mut self, path: &[String]) -> Result<&fs::File, Error> {
-        let open = self.way.iter().zip(path).take_while(|((name, _), it)| name == *it).count();
+        let open =
+            self.way.iter().zip(path).take_while(|((name, _), wanted)| name == *wanted).count();
         self.way.truncate(open);
         for depth in open..path.len() {
             let (here, name) = (&path[..=depth], path[depth].as_str());

@@ -214,7 +214,10 @@ mod tests {
     #[test]
     fn file_names_hold_whole_bytes() {
         assert_eq!(MacPrefix::of_file_name("52-54-00"), Some(MacPrefix(vec![0x52, 0x54, 0])));
-        assert_eq!(MacPrefix::of_file_name("AA-bb-CC-dd-EE-ff").map(|it| it.length()), Some(6));
+        assert_eq!(
+            MacPrefix::of_file_name("AA-bb-CC-dd-EE-ff").map(|prefix| prefix.length()),
+            Some(6)
+        );
         for stem in ["52", "5-4", "52-54-0", "worker-0", "52:54:00", "52-54-", ""] {
             assert_eq!(MacPrefix::of_file_name(stem), None, "{stem}");
         }

@@ -432,7 +432,9 @@ fn duplicate_key(lines: &Lines, first: &Entry<'_>, again: &Entry<'_>) -> Diagnos
 
 /// The parser adds a line break to a block scalar that ends with the text. To YAML and to libyaml it has none there.
 fn without_added_break<'s>(open_end: &str, mut scalar: Cow<'s, str>) -> Cow<'s, str> {
-    if !open_end.is_empty() && scalar.strip_suffix('\n').is_some_and(|it| it.ends_with(open_end)) {
+    if !open_end.is_empty()
+        && scalar.strip_suffix('\n').is_some_and(|text| text.ends_with(open_end))
+    {
         scalar.to_mut().pop();
     }
     scalar

@@ -62,7 +62,8 @@ impl Path {
 
     /// The value at this path, for a message.
     pub fn shown(&self, value: &str) -> String {
-        let is_public = |it: &Step| matches!(it, Step::Key(key) if secret::is_public(key, value));
+        let is_public =
+            |step: &Step| matches!(step, Step::Key(key) if secret::is_public(key, value));
         match self.is_secret() && !self.0.last().is_some_and(is_public) {
             true => secret::HIDDEN.to_owned(),
             false => value.escape_debug().to_string(),

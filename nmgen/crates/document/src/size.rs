@@ -198,7 +198,8 @@ mod tests {
             }
         }
         for end in ["type: veth, veth: {peer", "type: hsr, hsr: {port1"] {
-            let pairs = |count| listed(count, |it| format!("{{name: v{it}, {end}: p{it}}}}}"));
+            let pairs =
+                |count| listed(count, |number| format!("{{name: v{number}, {end}: p{number}}}}}"));
             assert_eq!(found(format!("interfaces: [{}]\n", pairs(750))), None);
             let message = found(format!("interfaces: [{}]\n", pairs(751))).unwrap_or_default();
             assert!(message.contains("more than 1500 interfaces"), "{end}: {message}");
@@ -232,7 +233,7 @@ mod tests {
         let rules = |count| {
             format!(
                 "route-rules:\n  config: [{}]\n",
-                listed(count, |it| format!("{{priority: {it}}}"))
+                listed(count, |number| format!("{{priority: {number}}}"))
             )
         };
         assert_eq!(found(rules(MAX_RULES)), None);
@@ -245,7 +246,7 @@ mod tests {
             let port = format!("{{name: a, vlan: {{mode: trunk, trunk-tags: [{tags}]}}}}");
             format!("interfaces:\n- {{name: b, bridge: {{port: [{port}]}}}}\n")
         };
-        let listed_tags = |count| tags(&listed(count, |it| format!("{{id: {it}}}")));
+        let listed_tags = |count| tags(&listed(count, |number| format!("{{id: {number}}}")));
         assert_eq!(found(listed_tags(MAX_TAGS as usize)), None);
         let range = "{id-range: {min: 1, max: 4094}}";
         assert_eq!(found(tags(range)), None);
@@ -254,7 +255,7 @@ mod tests {
             assert!(message.contains("more than 4096 VLAN tags at one port"), "{message}");
         }
         let routes = |count| {
-            let routes = listed(count, |it| format!("{{metric: {it}}}"));
+            let routes = listed(count, |number| format!("{{metric: {number}}}"));
             format!(
                 "interfaces: [{{name: a, alt-names: [{{name: b}}]}}]\nroutes:\n  config: [{routes}]\n"
             )

@@ -92,7 +92,7 @@ pub struct HostComparison<'h> {
 
 /// The differences of [`compared`] alone.
 pub fn compare(old: &Hosts, new: &Hosts) -> Vec<HostChange> {
-    compared(old, new).into_iter().map(|it| it.change).collect()
+    compared(old, new).into_iter().map(|comparison| comparison.change).collect()
 }
 
 /// Compares hosts by name, role, stage and policy. An early document is compared with one for the running node by what br-ex
@@ -150,9 +150,9 @@ pub fn losses(old: &Hosts, new: &Hosts) -> Diagnostics {
             && named(new, &config.name) == [false]
             && !has_it_elsewhere(config)
     });
-    let told = without.map(|it| {
-        let message = format!("{} has the agent's units so far, and none here", it.name);
-        Diagnostic::new(AGENT_LEFT_OUT, message, it.place.clone()).help(
+    let told = without.map(|config| {
+        let message = format!("{} has the agent's units so far, and none here", config.name);
+        Diagnostic::new(AGENT_LEFT_OUT, message, config.place.clone()).help(
             "a MachineConfig is replaced as a whole: the operator reboots its nodes, and what --install has brought goes; \
              `nmgen generate` with the options of the present one (--install IMAGE, --agent) keeps it",
         )

@@ -105,7 +105,7 @@ pub fn both_stages(hosts: Hosts, request: &Request) -> Hosts {
     };
     let new: Vec<Host> = derived.hosts.into_iter().filter(is_new).collect();
     for host in both.hosts.iter_mut().filter(|host| host.stage == Stage::Any) {
-        if new.iter().any(|it| is_same(it, host)) {
+        if new.iter().any(|new_host| is_same(new_host, host)) {
             host.stage = Stage::Early;
         }
     }

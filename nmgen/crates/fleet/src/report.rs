@@ -103,7 +103,7 @@ fn outcomes(nodes: &[Node]) -> Vec<OutcomeGroup> {
     let key = |node: &Node| Some((node.is_good(), node.verdict.clone(), node.reason.clone()));
     let one = |((good, verdict, reason), nodes)| OutcomeGroup { verdict, reason, good, nodes };
     let mut found: Vec<OutcomeGroup> = by(nodes, key).into_iter().map(one).collect();
-    found.sort_by_key(|it| (it.good, std::cmp::Reverse(it.nodes.len())));
+    found.sort_by_key(|group| (group.good, std::cmp::Reverse(group.nodes.len())));
     found
 }
 
@@ -112,21 +112,21 @@ fn groups(nodes: &[Node]) -> Vec<Group> {
         |node: &Node| (!node.is_good()).then(|| failure_words::words(&node.why, &node.name));
     let found = by(nodes, words).into_iter().filter(|(words, _)| !words.is_empty());
     let mut found: Vec<Group> = found.map(|(words, nodes)| Group { words, nodes }).collect();
-    found.sort_by_key(|it| std::cmp::Reverse(it.nodes.len()));
+    found.sort_by_key(|group| std::cmp::Reverse(group.nodes.len()));
     found
 }
 
 fn documents(nodes: &[Node]) -> Vec<SharedDocument> {
-    let key = |it: &Node| {
-        let document = it.shown_document()?;
+    let key = |node: &Node| {
+        let document = node.shown_document()?;
         // A token compares within its node's file alone.
-        let digest = it.digest.clone().filter(|of| it.is_shared() && !of.starts_with(TOKEN));
-        Some((it.role.clone(), document, digest))
+        let digest = node.digest.clone().filter(|of| node.is_shared() && !of.starts_with(TOKEN));
+        Some((node.role.clone(), document, digest))
     };
     let one = |((role, document, digest), nodes)| SharedDocument { role, document, digest, nodes };
     let mut found: Vec<SharedDocument> = by(nodes, key).into_iter().map(one).collect();
     found.sort_by(|a, b| {
-        let key = |it: &SharedDocument| (it.role.clone(), it.document.clone());
+        let key = |document: &SharedDocument| (document.role.clone(), document.document.clone());
         key(a).cmp(&key(b)).then(b.nodes.len().cmp(&a.nodes.len()))
     });
     found
@@ -138,7 +138,9 @@ fn late(nodes: &[Node], documents: &[SharedDocument]) -> Vec<Late> {
     for document in documents {
         usual.entry((&document.role, &document.document)).or_insert(document);
     }
-    let key = |it: &'_ SharedDocument| (it.role.clone(), it.document.clone(), it.digest.clone());
+    let key = |document: &'_ SharedDocument| {
+        (document.role.clone(), document.document.clone(), document.digest.clone())
+    };
     let all: HashMap<_, &SharedDocument> =
         documents.iter().map(|document| (key(document), document)).collect();
     let why = |node: &Node| {
@@ -156,7 +158,7 @@ fn late(nodes: &[Node], documents: &[SharedDocument]) -> Vec<Late> {
         })
     };
     let late = nodes.iter().enumerate();
-    late.filter_map(|(node, it)| Some(Late { node, why: why(it)? })).collect()
+    late.filter_map(|(index, node)| Some(Late { node: index, why: why(node)? })).collect()
 }
 
 /// The first digits of a digest, which tell a fleet's documents apart.
@@ -201,7 +203,7 @@ mod tests {
         assert_eq!(verdicts, [("FELL BACK", 2), ("PENDING", 1), ("IN FORCE", 3)]);
         assert_eq!(report.groups[0].words, "…: gateway … does not answer");
         assert_eq!(report.groups[0].nodes, [3, 4]);
-        assert_eq!(report.late.iter().map(|it| it.node).collect::<Vec<_>>(), [2, 5]);
+        assert_eq!(report.late.iter().map(|late| late.node).collect::<Vec<_>>(), [2, 5]);
         assert!(report.late[0].why.contains("not aaaaaaaaaaaa as on 2 nodes"), "{:?}", report.late);
         let documents: Vec<_> = report
             .documents
@@ -217,8 +219,9 @@ mod tests {
     /// Each node has a token of its own for one document.
     #[test]
     fn nobody_is_late_by_a_token() {
-        let tokens = ["hidden-a", "hidden-b"].map(|it| node("w-0", "IN FORCE", "cluster", it));
-        let plain = ["a", "a"].map(|it| node("w-1", "IN FORCE", "cluster", it));
+        let tokens =
+            ["hidden-a", "hidden-b"].map(|digest| node("w-0", "IN FORCE", "cluster", digest));
+        let plain = ["a", "a"].map(|digest| node("w-1", "IN FORCE", "cluster", digest));
         let report = Report::of(&[tokens, plain].concat());
         assert_eq!(report.late, []);
         let digests = report

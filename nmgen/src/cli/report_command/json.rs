@@ -6,31 +6,43 @@ use serde_json::{Value, json};
 
 /// One object. Ends in a line break.
 pub(super) fn json(nodes: &[Node], report: &Report) -> String {
-    let names = |of: &[usize]| -> Vec<&str> { of.iter().map(|it| &*nodes[*it].name).collect() };
-    let outcomes = report.outcomes.iter().map(|it| {
-        json!({ "verdict": it.verdict, "reason": it.reason, "good": it.good, "nodes": names(&it.nodes) })
+    let names =
+        |of: &[usize]| -> Vec<&str> { of.iter().map(|index| &*nodes[*index].name).collect() };
+    let outcomes = report.outcomes.iter().map(|outcome| {
+        json!({
+            "verdict": outcome.verdict,
+            "reason": outcome.reason,
+            "good": outcome.good,
+            "nodes": names(&outcome.nodes),
+        })
     });
     let groups = report.groups.iter();
-    let groups = groups.map(|it| json!({ "words": it.words, "nodes": names(&it.nodes) }));
-    let late = report.late.iter().map(|it| json!({ "node": nodes[it.node].name, "why": it.why }));
-    let documents = report.documents.iter().map(|it| {
-        let (role, digest) = (&it.role, &it.digest);
-        json!({ "role": role, "document": it.document, "digest": digest, "nodes": names(&it.nodes) })
-    });
-    let one = |it: &Node| {
+    let groups = groups.map(|group| json!({ "words": group.words, "nodes": names(&group.nodes) }));
+    let late =
+        report.late.iter().map(|late| json!({ "node": nodes[late.node].name, "why": late.why }));
+    let documents = report.documents.iter().map(|document| {
+        let (role, digest) = (&document.role, &document.digest);
         json!({
-            "name": it.name,
-            "file": it.file,
-            "role": it.role,
-            "verdict": it.verdict,
-            "reason": it.reason,
-            "good": it.is_good(),
-            "why": it.why,
-            "document": it.document,
-            "digest": it.digest,
-            "pending": it.pending,
-            "collected": it.collected,
-            "version": it.version,
+            "role": role,
+            "document": document.document,
+            "digest": digest,
+            "nodes": names(&document.nodes),
+        })
+    });
+    let one = |node: &Node| {
+        json!({
+            "name": node.name,
+            "file": node.file,
+            "role": node.role,
+            "verdict": node.verdict,
+            "reason": node.reason,
+            "good": node.is_good(),
+            "why": node.why,
+            "document": node.document,
+            "digest": node.digest,
+            "pending": node.pending,
+            "collected": node.collected,
+            "version": node.version,
         })
     };
     let all = json!({

@@ -15,7 +15,7 @@ const ROWS: usize = 20;
 
 pub(super) fn text(nodes: &[Node], report: &Report) -> String {
     let named = |of: &[usize]| {
-        let first: Vec<&str> = of.iter().take(SHOWN).map(|it| &*nodes[*it].name).collect();
+        let first: Vec<&str> = of.iter().take(SHOWN).map(|index| &*nodes[*index].name).collect();
         let more = of.len().saturating_sub(SHOWN);
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         first.join(" ") + &more

@@ -42,7 +42,7 @@ fn one(host: &Host, document: &Document<'_>) -> Value {
 }
 
 fn interface(node: &Node<'_>, routes: &Routes<'_>) -> Value {
-    let below: Vec<&str> = stack::below(node).iter().map(|it| it.name).collect();
+    let below: Vec<&str> = stack::below(node).iter().map(|reference| reference.name).collect();
     json!({
         "name": node.text_at("name"),
         "type": node.text_at("type"),

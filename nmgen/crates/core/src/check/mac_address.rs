@@ -87,8 +87,8 @@ fn not_fixed(subject: &Subject<'_>, interface: &Interface<'_>, report: &mut Repo
     };
     let name = interface.name;
     let mut interfaces = subject.interfaces.iter();
-    let of_bridge = |it: &&Interface<'_>| {
-        it.kind == "ovs-bridge" && it.name == name && it.node.get(COPY).is_some()
+    let of_bridge = |other: &&Interface<'_>| {
+        other.kind == "ovs-bridge" && other.name == name && other.node.get(COPY).is_some()
     };
     match interfaces.find(of_bridge) {
         Some(bridge) => report.add_at_key(
@@ -110,7 +110,7 @@ fn not_fixed(subject: &Subject<'_>, interface: &Interface<'_>, report: &mut Repo
 fn is_redundant_pair(subject: &Subject<'_>, one: &Interface<'_>, other: &Interface<'_>) -> bool {
     let controller = |port: &Interface<'_>| {
         let of = subject.controller_of(port.name).filter(|controller| controller.kind == "hsr");
-        of.map(|it| it.name)
+        of.map(|controller| controller.name)
     };
     controller(one).is_some() && controller(one) == controller(other)
 }

@@ -37,8 +37,8 @@ pub(super) fn check(subject: &Subject<'_>, report: &mut Report<'_>) {
 fn is_renamed(interface: &Interface<'_>) -> bool {
     let node = interface.node;
     if interface.kind == "vlan" {
-        let base = node.at(&["vlan", "base-iface"]).and_then(|it| it.text());
-        let id = node.at(&["vlan", "id"]).and_then(|it| it.text());
+        let base = node.at(&["vlan", "base-iface"]).and_then(|value| value.text());
+        let id = node.at(&["vlan", "id"]).and_then(|value| value.text());
         return base.zip(id).is_some_and(|(base, id)| {
             interface.name.strip_prefix(base).and_then(|rest| rest.strip_prefix('.')) == Some(id)
         });

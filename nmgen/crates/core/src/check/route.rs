@@ -78,7 +78,10 @@ pub(super) fn check(subject: &Subject<'_>, report: &mut Report<'_>) {
         check_gateway(route, gateway, interface, addresses, on_link, report);
     }
     defaults(&routes, report);
-    for interface in subject.interfaces.iter().filter(|it| it.kind == "ovs-interface" && it.is_up())
+    for interface in subject
+        .interfaces
+        .iter()
+        .filter(|interface| interface.kind == "ovs-interface" && interface.is_up())
     {
         metric_left_out(interface, report);
     }

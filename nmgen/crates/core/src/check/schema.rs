@@ -150,7 +150,7 @@ fn report_all(
         let at = original(&path, &removed);
         // nmstate reports one fault at a time, so a removed field may be reported as missing later.
         let is_taken = |key: &str| taken.contains(&at.key(key));
-        let is_meant = |key: &str| meant.iter().any(|it| is_meant(it, &at, key));
+        let is_meant = |key: &str| meant.iter().any(|told_key| is_meant(told_key, &at, key));
         if !missing_field(&refusal.0).is_some_and(|key| is_taken(key) || is_meant(key)) {
             let diagnostic = diagnostic(document, &at, &refusal, judge);
             if let (Some((_, around)), Some(help)) = (at.split_last(), &diagnostic.help) {

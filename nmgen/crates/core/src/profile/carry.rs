@@ -174,12 +174,14 @@ mod tests {
         );
         let source = Source { name: "".into(), text: text.as_str().into() };
         let document = nmgen_document::parse(&source).unwrap_or_else(|it| unreachable!("{it:?}"));
-        let mut state = State::parse(&document.root).unwrap_or_else(|it| unreachable!("{it:?}"));
+        let mut state =
+            State::parse(&document.root).unwrap_or_else(|refusal| unreachable!("{refusal:?}"));
         let (interfaces, mut found) = (state.interfaces(), Diagnostics::default());
         copy_mac_from(&document, &mut state, &interfaces, &mut found);
         let mut after = state.interfaces().into_iter();
-        let local = after.find(|it| it.name == "br-ex" && it.kind == "ovs-interface");
-        (local.and_then(|it| it.mac_address), found.len())
+        let local =
+            after.find(|interface| interface.name == "br-ex" && interface.kind == "ovs-interface");
+        (local.and_then(|interface| interface.mac_address), found.len())
     }
 
     #[test]

@@ -236,7 +236,8 @@ mod tests {
     #[test]
     fn a_text_of_nmstates_is_read_strictly() {
         let refused = |text: &str| {
-            Keyfile::parse_unescaped(text).map_or_else(|it| it.to_string(), |it| it.render())
+            Keyfile::parse_unescaped(text)
+                .map_or_else(|malformed| malformed.to_string(), |keyfile| keyfile.render())
         };
         assert_eq!(refused("[a]\nb=c\n\n[d]\n"), "[a]\nb=c\n\n[d]\n");
         assert_eq!(refused("[a]\n[a]\n"), "the section [a] occurs twice");

@@ -86,7 +86,9 @@ mod tests {
         let root = document.map(|document| document.root).unwrap_or_else(|| unreachable!("{text}"));
         let cards = interface::all(&root).iter();
         cards
-            .map(|it| (it.text_at("name").unwrap_or_default().to_owned(), it.mac_at("mac-address")))
+            .map(|node| {
+                (node.text_at("name").unwrap_or_default().to_owned(), node.mac_at("mac-address"))
+            })
             .collect()
     }
 

@@ -36,7 +36,7 @@ fn is_descriptor(path: &Path, links: usize) -> bool {
 /// True for a path of this process's own standard output, whose place in a file would be lost if it were opened again.
 pub fn is_standard_output(path: &Path) -> bool {
     let id = |path: &Path| fs::metadata(path).ok().map(|metadata| (metadata.dev(), metadata.ino()));
-    id(path).is_some_and(|it| Some(it) == id(Path::new("/proc/self/fd/1")))
+    id(path).is_some_and(|identity| Some(identity) == id(Path::new("/proc/self/fd/1")))
 }
 
 /// Writes into a stream as a shell's redirection does: nothing is created or cut.

@@ -48,7 +48,8 @@ fn in_parts<'t>(text: &'t str, lines: &Lines, most: usize) -> Option<Node<'t>> {
         };
         let rest: Vec<_> = rest.iter().map(start).collect::<Option<_>>()?;
         let first = parse((first, 0), 0);
-        let rest: Option<Vec<_>> = rest.into_iter().map(|it| it.join().ok().flatten()).collect();
+        let rest: Option<Vec<_>> =
+            rest.into_iter().map(|handle| handle.join().ok().flatten()).collect();
         Some((first?, rest?))
     })?;
     let (mut root, mut values) = first;

@@ -292,7 +292,7 @@ impl Scan {
             let Some((before, comment)) = start.map(|at| line.split_at(at + 1)) else { continue };
             let first = before.chars().count();
             let (values, prose) = in_comment(comment);
-            taken(comment, &values).iter().for_each(|it| self.value(it.trim_matches(AROUND)));
+            taken(comment, &values).iter().for_each(|value| self.value(value.trim_matches(AROUND)));
             let columns = values.into_iter().chain(prose);
             let columns = columns
                 .map(|column| (first + column.start) as u32 + 1..(first + column.end) as u32 + 1);
@@ -450,8 +450,11 @@ impl Scan {
             if section.is_none() && words::begins_section(line) {
                 section = Some(own);
             }
-            if let Some(name) = line.trim().strip_prefix('[').and_then(|it| it.strip_suffix(']')) {
-                of_profile_named = [VPN_SECRETS, WIREGUARD].into_iter().find(|it| *it == name);
+            if let Some(name) =
+                line.trim().strip_prefix('[').and_then(|rest| rest.strip_suffix(']'))
+            {
+                of_profile_named =
+                    [VPN_SECRETS, WIREGUARD].into_iter().find(|known| *known == name);
             }
             if !lines.contains(&number) {
                 continue;
@@ -462,10 +465,10 @@ impl Scan {
             };
             let columns = self.columns.entry(number).or_default();
             let known: HashSet<u32> = columns.iter().map(|column| column.start).collect();
-            let found = |it: &Range<usize>| !known.contains(&(it.start as u32 + 1));
+            let found = |value: &Range<usize>| !known.contains(&(value.start as u32 + 1));
             let values: Vec<Range<usize>> = values.into_iter().filter(found).collect();
             columns.extend(values.iter().map(|value| value.start as u32 + 1..value.end as u32 + 1));
-            taken(line, &values).iter().for_each(|it| self.value(it.trim_matches(AROUND)));
+            taken(line, &values).iter().for_each(|value| self.value(value.trim_matches(AROUND)));
             if goes_on {
                 indent = Some(own);
             }

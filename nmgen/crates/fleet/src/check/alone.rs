@@ -96,9 +96,9 @@ fn without_route<'n, 't>(root: &'n Node<'t>, family: &str) -> Option<&'n Node<'t
     };
     let up = interface::all(root).iter().filter(|node| interface::is_up(node) && leaves(node));
     let enabled =
-        up.filter(|it| it.at(&[family, "enabled"]).and_then(Node::boolean) != Some(false));
+        up.filter(|node| node.at(&[family, "enabled"]).and_then(Node::boolean) != Some(false));
     let items =
-        enabled.flat_map(|it| it.at(&[family, "address"]).map(Node::items).unwrap_or_default());
+        enabled.flat_map(|node| node.at(&[family, "address"]).map(Node::items).unwrap_or_default());
     items.filter_map(|item| item.get("ip")).find(is_meant)
 }
 

@@ -97,7 +97,7 @@ fn virtual_addresses(
         }
         // Files of two clusters may have the same address.
         let is_same =
-            |it: &&&ClusterAddress| it.address == ip && it.place.file == wanted.place.file;
+            |other: &&&ClusterAddress| other.address == ip && other.place.file == wanted.place.file;
         match first.iter().find(is_same) {
             Some(other) => {
                 let message = format!("{ip} is {} too ({})", other.purpose, other.place.shown());
@@ -167,7 +167,9 @@ fn internal_networks(cluster: &Cluster, members: &[Member<'_>], diagnostics: &mu
         if matches!(member.host.network, HostNetwork::Captured(_)) {
             continue;
         }
-        for address in member.network.families().into_iter().flat_map(|(_, it)| &it.addresses) {
+        for address in
+            member.network.families().into_iter().flat_map(|(_, family)| &family.addresses)
+        {
             let mut networks = cluster.internal_networks.iter();
             if let Some(at) = networks.position(|inner| inner.network.contains(&address.ip)) {
                 inside[at].push((member, address));
@@ -182,7 +184,7 @@ fn internal_networks(cluster: &Cluster, members: &[Member<'_>], diagnostics: &mu
             member.host.document().map(|document| document.place(address.at))
         };
         if inside.iter().any(|(other, _)| !other.is_same_host(first)) {
-            let at = place_of(first, address).map_or_else(String::new, |it| it.shown());
+            let at = place_of(first, address).map_or_else(String::new, |place| place.shown());
             let message = format!(
                 "{key} {network} has addresses of hosts: {} ({at}) and {} more",
                 address.ip,

@@ -18,7 +18,9 @@ pub(super) fn check(members: &[Member<'_>], diagnostics: &mut Diagnostics) {
     let written =
         members.iter().filter(|member| matches!(member.host.network, HostNetwork::Written(_)));
     for member in written.clone() {
-        for address in member.network.families().into_iter().flat_map(|(_, it)| &it.addresses) {
+        for address in
+            member.network.families().into_iter().flat_map(|(_, family)| &family.addresses)
+        {
             if !is_of_each_host(&address.ip) {
                 owners.entry(address.ip).or_insert(member);
             }

@@ -100,13 +100,13 @@ struct Subject<'h> {
 impl<'h> Subject<'h> {
     fn new(host: &'h Host, document: &'h Document<'static>, hardware: &'h Hardware) -> Self {
         let all = interfaces(document).iter();
-        let interfaces = all.filter_map(|it| Some((it.text_at("name")?, it))).collect();
+        let interfaces = all.filter_map(|node| Some((node.text_at("name")?, node))).collect();
         Self { host, document, hardware, interfaces }
     }
 
     /// The address by which a document or its source identifies a card.
     fn mac(&self, name: &str) -> Option<Mac> {
-        let own = self.interfaces.get(name).and_then(|it| it.mac_at("mac-address"));
+        let own = self.interfaces.get(name).and_then(|node| node.mac_at("mac-address"));
         let map = self.host.nics.iter().find(|nic| nic.name.as_deref() == Some(name));
         map.map(|nic| nic.mac_address).or(own)
     }
@@ -124,7 +124,7 @@ impl<'h> Subject<'h> {
     /// Whether the MAC address alone identifies the card (`identifier: mac-address`, or an entry of the source's map). Any other
     /// `mac-address` of a document is one to set.
     fn is_found_by_mac(&self, name: &str) -> bool {
-        let identifier = self.interfaces.get(name).and_then(|it| it.text_at("identifier"));
+        let identifier = self.interfaces.get(name).and_then(|node| node.text_at("identifier"));
         let is_mapped = self.host.nics.iter().any(|nic| nic.name.as_deref() == Some(name));
         identifier == Some("mac-address") || is_mapped
     }
@@ -182,12 +182,16 @@ impl<'h> Subject<'h> {
     fn carriers(&self, name: &str) -> Vec<(&'h str, &'h HostCard)> {
         let below: Vec<&str> = match self.interfaces.get(name) {
             Some(it) if it.text_at("type") == Some("bond") => {
-                stack::below(it).into_iter().map(|it| it.name).collect()
+                stack::below(it).into_iter().map(|reference| reference.name).collect()
             }
             Some(_) | None => vec![name],
         };
         // The card's own name: it may be told to somebody who looks at the rack.
-        below.into_iter().filter_map(|it| self.card(it)).map(|it| (&*it.name, it)).collect()
+        below
+            .into_iter()
+            .filter_map(|name| self.card(name))
+            .map(|card| (&*card.name, card))
+            .collect()
     }
 
     fn vlans(&self, diagnostics: &mut Diagnostics) {

@@ -67,11 +67,11 @@ pub(super) fn check<'m, 'h>(
         if told.is_default {
             break;
         }
-        let is_wrong = |it: &&ClusterNetwork| match it.is_default {
+        let is_wrong = |network: &&ClusterNetwork| match network.is_default {
             true => !is_faulty && (index == 0 || !has_other_family && outside[0].is_routed()),
             false => {
                 are_several(&outside)
-                    && it.network.addr().is_ipv4() == outside[0].first.ip.is_ipv4()
+                    && network.network.addr().is_ipv4() == outside[0].first.ip.is_ipv4()
             }
         };
         let are_all = within.is_empty() && !outside.is_empty();
@@ -144,7 +144,10 @@ impl<'m, 'h> Own<'m, 'h> {
 
     fn place(&self) -> Place {
         let document = self.member.host.document();
-        document.map_or_else(|| self.member.host.place.clone(), |it| it.place(self.first.at))
+        document.map_or_else(
+            || self.member.host.place.clone(),
+            |document| document.place(self.first.at),
+        )
     }
 
     /// Tells that this host is outside.

@@ -114,7 +114,7 @@ fn incomplete(
             && node.text_at("identifier") != Some("mac-address")
     });
     let undeclared = stack::undeclared(&document.root).into_iter();
-    let undeclared = undeclared.filter(|node| node.text().is_some_and(|it| ports.contains(it)));
+    let undeclared = undeclared.filter(|node| node.text().is_some_and(|name| ports.contains(name)));
     for node in declared.filter_map(|node| node.get("name")).chain(undeclared) {
         let Some(name) = node.text() else { continue };
         if is_predictable(name) || known.contains(name) || differing.contains(name) {
@@ -195,7 +195,7 @@ pub(super) fn is_card(node: &Node<'_>) -> bool {
 /// The names of interfaces of any kind, and of those that they stand on.
 fn mentioned<'n>(interfaces: &'n [Node<'_>]) -> HashSet<&'n str> {
     let own = interfaces.iter().filter_map(|node| node.text_at("name"));
-    own.chain(interfaces.iter().flat_map(stack::below).map(|it| it.name)).collect()
+    own.chain(interfaces.iter().flat_map(stack::below).map(|reference| reference.name)).collect()
 }
 
 fn place_of_name(document: &Document<'_>, node: &Node<'_>) -> nmgen_document::diagnostic::Place {

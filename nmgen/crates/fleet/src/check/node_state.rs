@@ -65,7 +65,7 @@ pub(super) fn check(sources: &Hosts, diagnostics: &mut Diagnostics) {
             for policy in policies.get(name).into_iter().flatten() {
                 let mut found = Comparison::of(&policy.root, &own.root, false);
                 found.retain(|contradiction| !is_masquerade(contradiction.own));
-                changed.extend(found.iter().map(|it| it.field.clone()));
+                changed.extend(found.iter().map(|contradiction| contradiction.field.clone()));
                 tell(POLICY_DIFFERS, &found, policy, own, &whose(), diagnostics);
             }
         }
@@ -196,12 +196,12 @@ impl<'d> Comparison<'d> {
         let field = format!("interfaces[{}]", name.escape_debug());
         let mac =
             own.mac_at("mac-address").filter(|_| own.text_at("identifier") == Some("mac-address"));
-        let is_it = |it: &&Node<'_>| match mac {
+        let is_it = |node: &&Node<'_>| match mac {
             Some(mac) => {
-                let permanent = it.mac_at("permanent-mac-address");
-                permanent.or_else(|| it.mac_at("mac-address")) == Some(mac) && is_card(it)
+                let permanent = node.mac_at("permanent-mac-address");
+                permanent.or_else(|| node.mac_at("mac-address")) == Some(mac) && is_card(node)
             }
-            None => it.text_at("name") == Some(name) && is_bridge(it) == is_bridge(own),
+            None => node.text_at("name") == Some(name) && is_bridge(node) == is_bridge(own),
         };
         let other = others.iter().find(is_it);
         let state = |node: &Node<'_>| node.text_at("state").unwrap_or("up").to_owned();
@@ -246,7 +246,7 @@ impl<'d> Comparison<'d> {
     fn family(&mut self, at: &str, own: &'d Node<'static>, other: &'d Node<'static>) {
         let is_on = |key| own.get(key).and_then(Node::boolean) == Some(true);
         let is_dynamic = is_on("dhcp") || is_on("autoconf");
-        let has_address = own.get("address").is_some_and(|it| !it.items().is_empty());
+        let has_address = own.get("address").is_some_and(|addresses| !addresses.items().is_empty());
         for entry in own.entries() {
             let is_told = match &*entry.key {
                 "address" => !is_dynamic,
@@ -301,18 +301,19 @@ impl<'d> Comparison<'d> {
         else {
             return;
         };
-        let has = |it: &Node<'_>, key: &str| {
-            own.get(key).is_none_or(|own| it.get(key).is_some_and(|node| same(own, node)))
+        let has = |other: &Node<'_>, key: &str| {
+            own.get(key).is_none_or(|own| other.get(key).is_some_and(|node| same(own, node)))
         };
-        let table = |it: &Node<'_>| {
-            it.get("table-id")
+        let table = |other: &Node<'_>| {
+            other
+                .get("table-id")
                 .and_then(Node::number)
                 .filter(|number| *number != MAIN && *number != 0)
         };
-        let alike = others.iter().filter(|it| {
-            it.text_at("destination").is_some_and(|it| is_same(it, destination))
-                && has(it, "next-hop-interface")
-                && table(it) == table(own)
+        let alike = others.iter().filter(|other| {
+            other.text_at("destination").is_some_and(|text| is_same(text, destination))
+                && has(other, "next-hop-interface")
+                && table(other) == table(own)
         });
         let alike: Vec<&'d Node<'static>> = alike.collect();
         if alike.iter().any(|other| has(other, "next-hop-address")) {
@@ -370,7 +371,7 @@ fn shown(item: &Node<'_>) -> String {
 
 /// The kernel makes them.
 fn is_link_local(item: &Node<'_>) -> bool {
-    let ip = item.text_at("ip").and_then(|it| it.parse::<std::net::Ipv6Addr>().ok());
+    let ip = item.text_at("ip").and_then(|text| text.parse::<std::net::Ipv6Addr>().ok());
     ip.is_some_and(|ip| ip.is_unicast_link_local())
 }
 

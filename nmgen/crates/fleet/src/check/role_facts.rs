@@ -34,7 +34,7 @@ pub(super) fn check(members: &[Member<'_>], diagnostics: &mut Diagnostics) {
             let is_captured = matches!(member.host.network, HostNetwork::Captured(_));
             member.host.policy.is_none() && !is_captured
         });
-        for family in [|it| &it.ipv4, |it| &it.ipv6] as [Part; 2] {
+        for family in [|network| &network.ipv4, |network| &network.ipv6] as [Part; 2] {
             group.default_routes(&hosts, family);
             group.gateways(&hosts, family);
             group.prefix_lengths(&hosts, family);

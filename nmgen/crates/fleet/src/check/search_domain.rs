@@ -24,7 +24,7 @@ pub(super) fn check(document: &Document<'_>, diagnostics: &mut Diagnostics) {
 fn is_domain(text: &str) -> bool {
     let name = text.strip_prefix('~').unwrap_or(text);
     let name = name.strip_suffix('.').unwrap_or(name);
-    let is_character = |it: char| it.is_alphanumeric() || matches!(it, '-' | '_');
+    let is_character = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_');
     let is_label = |label: &str| !label.is_empty() && label.chars().all(is_character);
     text == "." || text == "~." || name.split('.').all(is_label)
 }

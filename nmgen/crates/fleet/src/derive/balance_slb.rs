@@ -53,10 +53,11 @@ pub(super) fn build(
     let span = name_span(node);
     let mut stack = vec![node];
     stack.extend((bond.index != uplink).then_some(bond.node));
-    let card = |name| (0..interfaces.all.len()).find(|it| interfaces.names(*it).contains(&name));
+    let card =
+        |name| (0..interfaces.all.len()).find(|index| interfaces.names(*index).contains(&name));
     let first = bond.cards.first().copied().unwrap_or_default();
     stack.extend(card(first).and_then(|index| interfaces.all.get(index)));
-    let gone: Vec<&str> = [uplink, bond.index].map(|it| interfaces.names(it)).concat();
+    let gone: Vec<&str> = [uplink, bond.index].map(|index| interfaces.names(index)).concat();
     let mac = mac_source(&stack, &gone, first, span);
     let mut new = vec![
         absent(node),
@@ -97,7 +98,7 @@ fn bond<'a>(
     let node_at = |index: Index| all.get(index).filter(|node| kind(node) == "bond");
     let of =
         |index: Index| all.get(index).and_then(|node| node.text_at("name")).unwrap_or_default();
-    let tag = all.get(uplink).filter(|node| kind(node) == "vlan").and_then(|it| it.get("vlan"));
+    let tag = all.get(uplink).filter(|node| kind(node) == "vlan").and_then(|node| node.get("vlan"));
     let index = tag.and_then(|_| interfaces.base(uplink)).unwrap_or(uplink);
     let name = of(uplink);
     let Some(node) = node_at(index) else {
@@ -125,7 +126,7 @@ fn bond<'a>(
     let cards: Vec<&str> = below
         .iter()
         .filter(|reference| reference.role == Relation::Port)
-        .map(|it| it.name)
+        .map(|reference| reference.name)
         .collect();
     let name = of(index);
     if cards.len() < 2 {

@@ -112,7 +112,8 @@ pub(super) fn mac_source(
 ) -> Entry<'static> {
     let source = |node: &&Node<'static>| {
         let of = |key: &str| node.entries().iter().find(|entry| entry.key == *key).cloned();
-        let own = of("mac-address").filter(|it| it.node.text().is_some_and(|mac| !mac.is_empty()));
+        let own =
+            of("mac-address").filter(|entry| entry.node.text().is_some_and(|mac| !mac.is_empty()));
         let is_there = |entry: &Entry<'_>| {
             !entry.node.is_null() && !entry.node.text().is_some_and(|name| gone.contains(&name))
         };

@@ -35,7 +35,7 @@ impl<'w> Patched<'w> {
             interface::ports(bridge).iter().partition(|port| port.text_at("name") == Some(peer));
         let ([own], [bond]) = (&peers[..], &others[..]) else { return None };
         (interface::ovs_bond(bond)?.text_at("mode") == Some(MODE)).then_some(())?;
-        let below = stack::below(bridge).into_iter().map(|it| it.name);
+        let below = stack::below(bridge).into_iter().map(|reference| reference.name);
         let names = BalanceSlb {
             bridge: bridge.text_at("name")?.to_owned(),
             bond: bond.text_at("name")?.to_owned(),
@@ -53,7 +53,8 @@ impl<'w> Patched<'w> {
     pub(super) fn uplink<'e>(&self, early: &'e Node<'_>) -> Option<&'e str> {
         let interfaces = || interface::all(early).iter();
         let has_cards = |node: &&Node<'_>| {
-            let below: BTreeSet<&str> = stack::below(node).into_iter().map(|it| it.name).collect();
+            let below: BTreeSet<&str> =
+                stack::below(node).into_iter().map(|reference| reference.name).collect();
             kind(node) == "bond" && below == self.cards
         };
         let bond = interfaces().find(has_cards)?.text_at("name")?;

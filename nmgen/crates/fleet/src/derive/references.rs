@@ -42,7 +42,7 @@ fn items<'n>(root: &'n mut Node<'static>, keys: &[&str]) -> &'n mut [Node<'stati
 /// True if the value under the key named the uplink.
 fn rename(node: &mut Node<'static>, key: &str, names: &[String], wanted: &Wanted<'_>) -> bool {
     let Some(value) = node.find_mut(&Path::default().key(key)) else { return false };
-    let is_uplink = value.text().is_some_and(|name| names.iter().any(|it| it == name));
+    let is_uplink = value.text().is_some_and(|name| names.iter().any(|known| known == name));
     if is_uplink {
         *value = name_node(wanted.name, value.span);
     }

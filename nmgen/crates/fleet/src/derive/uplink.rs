@@ -97,8 +97,8 @@ pub(super) fn found(
 fn preferred(candidates: Vec<Candidate<'_>>) -> Vec<Candidate<'_>> {
     let lowest = |family| {
         let of_family = || candidates.iter().filter(move |candidate| candidate.family == family);
-        let is_known = of_family().all(|it| it.metric.is_some());
-        of_family().map(|it| it.metric).min().flatten().filter(|_| is_known)
+        let is_known = of_family().all(|candidate| candidate.metric.is_some());
+        of_family().map(|candidate| candidate.metric).min().flatten().filter(|_| is_known)
     };
     let lowest = [("IPv4", lowest("IPv4")), ("IPv6", lowest("IPv6"))];
     let is_lowest = |candidate: &Candidate<'_>| {

@@ -100,8 +100,8 @@ impl Selection<'_> {
         let (mut of_old, mut of_new) = (self.kept(&before), self.kept(&after));
         self.verify(&[before.as_slice(), &after].concat(), &mut new.diagnostics);
         let (old_names, new_names) = (names(&before, &of_old), names(&after, &of_new));
-        also(&before, &mut of_old, |it| new_names.contains(it) && !old_names.contains(it));
-        also(&after, &mut of_new, |it| old_names.contains(it) && !new_names.contains(it));
+        also(&before, &mut of_old, |named| new_names.contains(named) && !old_names.contains(named));
+        also(&after, &mut of_new, |named| old_names.contains(named) && !new_names.contains(named));
         retain(&mut old.hosts, of_old);
         retain(&mut new.hosts, of_new);
     }
@@ -131,7 +131,7 @@ impl Selection<'_> {
             let has_name = self.hosts.is_empty() || self.hosts.iter().any(|name| fits(host, name));
             let role = host.role.as_deref().or_else(|| roles.get(&id(host)).copied());
             let is_role = |wanted: &String| role == Some(wanted.as_str());
-            let is_cluster = |it: &String| fits_cluster(host.cluster.as_deref(), it);
+            let is_cluster = |wanted: &String| fits_cluster(host.cluster.as_deref(), wanted);
             let is_of = self.clusters.is_empty() || self.clusters.iter().any(is_cluster);
             is_of && has_name && (self.roles.is_empty() || self.roles.iter().any(is_role))
         };

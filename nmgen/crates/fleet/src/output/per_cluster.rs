@@ -24,7 +24,7 @@ pub(super) fn clusters(hosts: &[Converted]) -> Vec<Option<&str>> {
 /// A form that has no place for two clusters.
 pub(super) fn refuse(form: &str, clusters: &[Option<&str>], hosts: &[Converted]) -> Diagnostic {
     let of_second = hosts.iter().find(|host| host.host.cluster.as_deref() == clusters[1]);
-    let place = of_second.map_or_else(|| Place::file(""), |it| it.host.place.clone());
+    let place = of_second.map_or_else(|| Place::file(""), |converted| converted.host.place.clone());
     let names: Vec<&str> = clusters.iter().flatten().copied().collect();
     let message =
         format!("{form} holds one cluster; the sources have {}", names.join(", ").escape_debug());

@@ -63,7 +63,7 @@ fn entry(group: &[&HostComparison<'_>], pictures: &mut Budget, lists: &mut Budge
     }
     let role = printable(change.role.as_deref().unwrap_or(""));
     let host = after.or(*before);
-    let cluster = printable(host.and_then(|it| it.cluster.as_deref()).unwrap_or("Hosts"));
+    let cluster = printable(host.and_then(|host| host.cluster.as_deref()).unwrap_or("Hosts"));
     let State { class, text } = state(&change.change);
     let mut labels = vec![(class, text)];
     if let Change::Changed { .. } = change.change {

@@ -79,7 +79,9 @@ impl Entry {
                         @if others > 0 { " and " (counted(others, "other")) }
                     }
                     @for (class, label) in &self.labels { " " span class={ "label " (class) } { (label) } }
-                    @if let Some(host) = first.filter(|it| others == 0 && !it.addresses.is_empty()) {
+                    @if let Some(host) =
+                        first.filter(|host| others == 0 && !host.addresses.is_empty())
+                    {
                         " " span.addresses { (host.addresses.join("  ")) }
                     }
                 }

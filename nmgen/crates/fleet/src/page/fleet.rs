@@ -165,7 +165,7 @@ fn alike<'h, 'd>(rows: &[Vec<&'h Host>], findings: &[Vec<&'d Diagnostic>]) -> Ve
 }
 
 fn host_row(row: &[&Host], picture: &Picture, findings: &[&Diagnostic]) -> HostRow {
-    let errors = findings.iter().filter(|it| it.is_error()).count();
+    let errors = findings.iter().filter(|finding| finding.is_error()).count();
     let state =
         match finding_labels(findings).into_iter().map(|(_, label)| label).collect::<Vec<_>>() {
             none if none.is_empty() => State { class: "clean", text: "no findings".to_owned() },
@@ -195,7 +195,7 @@ fn host_row(row: &[&Host], picture: &Picture, findings: &[&Diagnostic]) -> HostR
 
 /// Counts of errors and of warnings.
 fn finding_labels(findings: &[&Diagnostic]) -> Vec<(&'static str, String)> {
-    let errors = findings.iter().filter(|it| it.is_error()).count();
+    let errors = findings.iter().filter(|finding| finding.is_error()).count();
     let counts = [("error", errors), ("warning", findings.len() - errors)].into_iter();
     counts
         .filter(|(_, count)| *count > 0)

@@ -98,7 +98,7 @@ fn choice<'c>(id: &str, name: &str, choices: impl Iterator<Item = (&'c str, &'c 
 
 /// In the order of their first hosts.
 fn roles(entries: &[Entry]) -> Vec<&str> {
-    let roles = grouped(entries.iter().filter(|it| !it.role.is_empty()), |entry| &entry.role);
+    let roles = grouped(entries.iter().filter(|entry| !entry.role.is_empty()), |entry| &entry.role);
     roles.into_iter().map(|(role, _)| role).collect()
 }
 
@@ -152,7 +152,7 @@ fn sort(entries: &mut [Entry]) {
 /// A section each cluster, and in it each role.
 fn clusters(entries: &[Entry]) -> Markup {
     let is_few = entries.len() <= MOST_OPEN;
-    let hosts = |entries: &[&Entry]| entries.iter().map(|it| it.hosts.len()).sum();
+    let hosts = |entries: &[&Entry]| entries.iter().map(|entry| entry.hosts.len()).sum();
     html! {
         @for (cluster, entries) in &grouped(entries.iter(), |entry| &entry.cluster) {
             section.cluster {

@@ -62,7 +62,9 @@ fn way<'n, 't>(root: &'n Node<'t>) -> Vec<&'n Node<'t>> {
                 && stack::bridge_port_names(node).contains(&own)
         });
         let below = stack::below(bridge.unwrap_or(last)).into_iter();
-        let mut below = below.filter(|it| it.name != own).filter_map(|it| named(it.name));
+        let mut below = below
+            .filter(|reference| reference.name != own)
+            .filter_map(|reference| named(reference.name));
         let Some(lower) = below.find(|node| interface::kind(node) != "ovs-interface") else {
             break;
         };

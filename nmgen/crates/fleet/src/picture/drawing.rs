@@ -43,7 +43,7 @@ pub(super) fn svg(pictures: &[Picture], style: Option<&str>) -> String {
         top = bottom + BELOW;
     }
     let size = Size { width: right + MARGIN, height: (top - BELOW + MARGIN).max(MARGIN) };
-    document(pictures.iter().flat_map(|it| &it.0), size, style, groups)
+    document(pictures.iter().flat_map(|picture| &picture.0), size, style, groups)
 }
 
 /// Each stage of a picture on its own, with their lowest rows at one height.
@@ -91,7 +91,7 @@ fn document<'s>(
 /// The first names, and how many more there are.
 fn listed(names: &[&str]) -> Vec<String> {
     let mut listed: Vec<String> =
-        names.iter().take(MOST_NAMES).map(|it| (*it).to_owned()).collect();
+        names.iter().take(MOST_NAMES).map(|name| (*name).to_owned()).collect();
     if names.len() > MOST_NAMES {
         listed.push(format!("{} more", names.len() - MOST_NAMES));
     }

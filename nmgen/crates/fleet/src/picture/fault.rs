@@ -62,7 +62,10 @@ fn parts<'d>(document: &'d Document<'_>) -> Parts<'d> {
 }
 
 fn start(place: &Place) -> Start {
-    (place.position.as_ref().map(|it| it.start), place.decoded.as_ref().map(|it| it.start))
+    (
+        place.position.as_ref().map(|excerpt| excerpt.start),
+        place.decoded.as_ref().map(|excerpt| excerpt.start),
+    )
 }
 
 fn brick_at(parts: &Parts<'_>, place: &Place) -> Option<usize> {

@@ -76,7 +76,8 @@ pub(super) fn layout(bricks: &[Brick], is_later: bool, page: f64) -> Layout {
         }
     }
     let towers = Towers { bricks, above, is_later, page };
-    let ground = (0..bricks.len()).filter(|it| bricks[*it].frame.is_none() && !is_based[*it]);
+    let ground =
+        (0..bricks.len()).filter(|index| bricks[*index].frame.is_none() && !is_based[*index]);
     let mut parts: Vec<Layout> = ground.map(|index| towers.tower(index)).collect();
     // Cards and bonds alone come last, beside the others.
     parts.sort_by_key(|part| part.lines.is_empty());
@@ -112,7 +113,8 @@ impl Towers<'_> {
     /// A brick with its ports, and all that stands on it: in a row, or in a frame where the row would be wider than a page.
     fn tower(&self, index: usize) -> Layout {
         let block = self.block(index);
-        let mut uppers: Vec<Layout> = self.above[index].iter().map(|it| self.tower(*it)).collect();
+        let mut uppers: Vec<Layout> =
+            self.above[index].iter().map(|upper| self.tower(*upper)).collect();
         if uppers.is_empty() {
             return block;
         }
@@ -232,12 +234,16 @@ impl Layout {
     }
 
     fn add(&mut self, other: Self, left: f64, bottom: f64) {
-        let moved =
-            |it: Rectangle| Rectangle { left: it.left + left, bottom: it.bottom + bottom, ..it };
+        let moved = |rectangle: Rectangle| Rectangle {
+            left: rectangle.left + left,
+            bottom: rectangle.bottom + bottom,
+            ..rectangle
+        };
         let point = |(x, y): (f64, f64)| (x + left, y + bottom);
         let way =
-            |it: Way| Way { from: point(it.from), track: it.track + bottom, to: point(it.to) };
-        self.bricks.extend(other.bricks.into_iter().map(|(index, it)| (index, moved(it))));
+            |way: Way| Way { from: point(way.from), track: way.track + bottom, to: point(way.to) };
+        self.bricks
+            .extend(other.bricks.into_iter().map(|(index, rectangle)| (index, moved(rectangle))));
         self.frames.extend(other.frames.into_iter().map(moved));
         let lines = other.lines.into_iter();
         self.lines.extend(lines.map(|ways| ways.into_iter().map(way).collect()));

@@ -79,7 +79,8 @@ pub(crate) fn rows(hosts: &[Host]) -> Vec<Vec<&Host>> {
         let stage = if host.stage == Stage::Early { &mut early } else { &mut later };
         stage.entry(key(host)).or_insert(host);
     }
-    let is = |it: Option<&&Host>, host: &Host| it.is_some_and(|it| std::ptr::eq(*it, host));
+    let is =
+        |other: Option<&&Host>, host: &Host| other.is_some_and(|other| std::ptr::eq(*other, host));
     let mut rows = Vec::new();
     for host in hosts {
         let (before, after) = (early.get(&key(host)), later.get(&key(host)));
@@ -125,7 +126,7 @@ fn mark_moved(early: &mut Stack, later: &mut Stack) {
         for detail in &mut brick.details {
             let is_its = |line: &Detail| is_same(&line.text, &detail.text);
             let has_it = |other: &Brick| other.details.iter().any(is_its);
-            if early.bricks.iter().any(|it| it.name == brick.name && has_it(it)) {
+            if early.bricks.iter().any(|other| other.name == brick.name && has_it(other)) {
                 continue;
             }
             let Some(other) = early.bricks.iter_mut().find(|brick| has_it(brick)) else { continue };
@@ -160,7 +161,7 @@ fn mark_changed(before: &[Brick], after: &mut [Brick]) {
     };
     let below: Vec<Vec<String>> = after.iter().map(|brick| lower(after, brick)).collect();
     for (brick, below) in after.iter_mut().zip(below) {
-        let Some(old) = before.iter().find(|it| is_same_interface(it, brick)) else { continue };
+        let Some(old) = before.iter().find(|old| is_same_interface(old, brick)) else { continue };
         let texts = |brick: &Brick| -> Vec<String> {
             brick.details.iter().map(|detail| detail.text.clone()).collect()
         };

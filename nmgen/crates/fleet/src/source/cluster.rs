@@ -86,7 +86,7 @@ impl Cluster {
 
     /// True for two descriptions of one cluster.
     pub(crate) fn is_variant_of(&self, other: &Self) -> bool {
-        let first = |it: &Self| it.variant_of.clone().or(it.name.clone());
+        let first = |cluster: &Self| cluster.variant_of.clone().or(cluster.name.clone());
         first(self) == first(other)
     }
 }

@@ -68,7 +68,7 @@ pub(super) fn resolve(hosts: &[Host], origins: &[Origin], drafts: Vec<Draft>) ->
     }
     resolver.join_members(&mut of_hosts);
     let real = resolver.real();
-    let nameless = |it: &Option<usize>| it.is_none();
+    let nameless = |group: &Option<usize>| group.is_none();
     for (index, of) in of_hosts.iter_mut().enumerate().filter(|(_, of)| nameless(of)) {
         *of = Some(resolver.nameless(&origins[index], &real, &hosts[index].place));
     }
@@ -140,7 +140,7 @@ impl Resolver {
         let is_same = |group: &&usize| {
             let it = &self.groups[**group];
             // The parts of one are rendered from the other into a namespace of the cluster's name.
-            let own = |it: &Option<String>| it.as_deref().is_none_or(|it| it == name);
+            let own = |space: &Option<String>| space.as_deref().is_none_or(|space| space == name);
             it.namespace == *namespace || own(&it.namespace) && own(namespace)
         };
         let same: Vec<usize> = known.iter().filter(is_same).copied().collect();
@@ -312,7 +312,9 @@ impl Resolver {
         let first = self
             .members
             .iter()
-            .filter(|((space, it, _), _)| space == namespace && it == label && namespace.is_some())
+            .filter(|((space, own_label, _), _)| {
+                space == namespace && own_label == label && namespace.is_some()
+            })
             .map(|(_, group)| *group)
             .min();
         let group = self.group(Group {
@@ -363,7 +365,7 @@ impl Resolver {
         place: &Place,
     ) -> usize {
         let above = Path::new(&*origin.directory).ancestors().filter_map(Path::to_str);
-        let above = above.take_while(|it| it.len() >= origin.root.len());
+        let above = above.take_while(|directory| directory.len() >= origin.root.len());
         let found = above.filter_map(|directory| real.get(directory)).next();
         let all: BTreeSet<usize> = real.values().flatten().copied().collect();
         let mut all = all.into_iter();

@@ -168,7 +168,8 @@ impl Found {
     /// The words of an object of one host, in a namespace of its cluster's name; hosts that join a running cluster are in one of
     /// OpenShift's own.
     pub(super) fn claim_member(&mut self, namespace: Option<&str>, label: Option<&str>) {
-        let is_of_cluster = |it: &&str| !it.starts_with("openshift-") && *it != "default";
+        let is_of_cluster =
+            |namespace: &&str| !namespace.starts_with("openshift-") && *namespace != "default";
         let namespace = namespace.filter(is_of_cluster).map(str::to_owned);
         let label = label.map(str::to_owned);
         self.origin.claim(match (&namespace, &label) {
@@ -432,7 +433,8 @@ impl Found {
     fn join_unreferenced(&mut self, used: &mut [bool]) {
         let index = Index::new(&self.secrets);
         for WithoutReference { host, secrets, place } in &self.without_reference {
-            let directory = self.origins.get(*host).map(|it| &*it.directory).unwrap_or_default();
+            let directory =
+                self.origins.get(*host).map(|origin| &*origin.directory).unwrap_or_default();
             let mut found = secrets.iter().filter_map(|name| index.find(name, directory));
             let document = found.find_map(|secret| match &self.secrets[secret].content {
                 Content::Document(document) if !used[secret] => Some((secret, document)),

@@ -34,7 +34,10 @@ pub(super) fn metal3(manifest: &Manifest<'_>, root: &Node<'_>, section: &str, fo
         HostCard {
             name: nic.text_at("name").unwrap_or_default().to_owned(),
             mac: nic.mac_at("mac"),
-            speed: nic.get("speedGbps").and_then(Node::number).and_then(|it| it.checked_mul(1000)),
+            speed: nic
+                .get("speedGbps")
+                .and_then(Node::number)
+                .and_then(|speed| speed.checked_mul(1000)),
             vlans: vlans.iter().filter_map(|vlan| vlan.get("id")?.number()).collect(),
             frame: None,
         }
@@ -53,7 +56,8 @@ pub(super) fn agent(manifest: &Manifest<'_>, root: &Node<'_>, found: &mut Found)
         speed: interface.get("speedMbps").and_then(Node::number),
         ..HostCard::default()
     };
-    let wanted = root.at(&["spec", "hostname"]).and_then(Node::text).filter(|it| !it.is_empty());
+    let wanted =
+        root.at(&["spec", "hostname"]).and_then(Node::text).filter(|name| !name.is_empty());
     let host = wanted.or_else(|| inventory.text_at("hostname"));
     add(found, host, interfaces.items().iter().map(card), manifest.place(interfaces));
 }

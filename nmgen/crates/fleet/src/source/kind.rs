@@ -344,7 +344,7 @@ fn one(
             if let Some(meant) = meant(kind, node) {
                 let message =
                     format!("\"{}\" is no kind of a host's description", kind.escape_debug());
-                let place = find(node, "kind").map_or(node.span, |it| it.span);
+                let place = find(node, "kind").map_or(node.span, |value| value.span);
                 let help = format!("did you mean \"{meant}\"?");
                 manifest.add(KIND_MISSPELT, document.place(place), message, &help);
             } else if let Some(of) = kind.strip_suffix("List") {

@@ -70,7 +70,8 @@ fn next<'f>(path: &str, files: &'f [&'f String]) -> (&'f [&'f String], &'f [&'f 
     let mut bytes = 0;
     let is_surplus = |name: &&String| {
         // One whose size nobody tells cannot be read either.
-        let size = std::fs::metadata(directory::join(path, name)).map_or(0, |it| it.len());
+        let size =
+            std::fs::metadata(directory::join(path, name)).map_or(0, |metadata| metadata.len());
         bytes += size;
         bytes > AT_ONCE
     };

@@ -59,7 +59,7 @@ fn parts<'n, 't>(root: &'n Node<'t>) -> Vec<Part<'n, 't>> {
 }
 
 fn items<'n, 't>(list: &Path, node: &'n Node<'t>) -> impl Iterator<Item = Part<'n, 't>> {
-    let mappings = node.items().iter().enumerate().filter(|(_, it)| !it.entries().is_empty());
+    let mappings = node.items().iter().enumerate().filter(|(_, item)| !item.entries().is_empty());
     mappings.map(|(index, node)| Part { around: list.clone(), at: list.index(index), node })
 }
 

@@ -21,9 +21,9 @@ pub(super) fn passwords(text: &str) -> Vec<Range<usize>> {
         };
         let address = address(text.get(start..)?, end);
         let found = password(address);
-        read =
-            start + found.as_ref().map_or(address.rfind('@').unwrap_or(address.len()), |it| it.end);
-        found.map(|it| start + it.start..start + it.end)
+        read = start
+            + found.as_ref().map_or(address.rfind('@').unwrap_or(address.len()), |range| range.end);
+        found.map(|range| start + range.start..start + range.end)
     };
     let mut found: Vec<Range<usize>> = text.match_indices(':').filter_map(behind).collect();
     let is_end = |c: char| c.is_whitespace() || "\"'\\,()[]{}<>".contains(c);

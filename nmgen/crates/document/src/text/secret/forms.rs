@@ -115,7 +115,10 @@ fn of_unit(rest: &str) -> Range<usize> {
         return name..name;
     }
     let is_last = |(at, _): &(usize, &str)| !rest[..*at].trim_end_matches('\r').ends_with('\\');
-    let end = rest[name..].match_indices('\n').map(|(at, it)| (name + at, it)).find(is_last);
+    let end = rest[name..]
+        .match_indices('\n')
+        .map(|(at, line_break)| (name + at, line_break))
+        .find(is_last);
     name + 1..end.map_or(rest.len(), |(at, _)| at)
 }
 

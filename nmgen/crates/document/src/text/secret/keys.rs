@@ -101,8 +101,9 @@ fn is_of_others(key: &str) -> bool {
     }
     let found = plain(key);
     // `wep-key0`, and `KEY1` of an ifcfg file.
-    let is_numbered =
-        || found.strip_suffix(|c: char| c.is_ascii_digit()).is_some_and(|it| it.ends_with("key"));
+    let is_numbered = || {
+        found.strip_suffix(|c: char| c.is_ascii_digit()).is_some_and(|word| word.ends_with("key"))
+    };
     PARTS.split(' ').any(|part| found.contains(part))
         || words(key).any(|word| WORDS.split(' ').any(|part| word.eq_ignore_ascii_case(part)))
         || WHOLE.split(' ').any(|whole| found == whole)
@@ -140,7 +141,7 @@ fn words(key: &str) -> impl Iterator<Item = &str> {
 /// 32 bytes in base64. One such key in 64 begins with `/`.
 fn is_key_of_wireguard(value: &str) -> bool {
     let is_of_it = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '/');
-    value.strip_suffix('=').is_some_and(|it| it.len() == 43 && it.chars().all(is_of_it))
+    value.strip_suffix('=').is_some_and(|digits| digits.len() == 43 && digits.chars().all(is_of_it))
 }
 
 #[cfg(test)]

@@ -86,7 +86,7 @@ pub(in crate::text) fn in_words(line: &str, is_below: bool) -> Words {
             }
             Some(_) if is_secret => (characters.len(), false),
             Some(_) => {
-                let comment = characters[value..].windows(2).position(|it| it == [' ', '#']);
+                let comment = characters[value..].windows(2).position(|pair| pair == [' ', '#']);
                 (comment.map_or(characters.len(), |length| value + length), false)
             }
         };

@@ -9,14 +9,14 @@ use super::Group;
 pub(super) fn names(groups: &[Group], used: &BTreeSet<usize>) -> BTreeMap<usize, Option<Arc<str>>> {
     // From the shortest to the longest.
     let forms: [fn(&Group) -> Option<String>; 3] = [
-        |it| it.name.clone().or_else(|| it.directory.clone()),
-        |it| match (&it.name, &it.namespace) {
+        |group| group.name.clone().or_else(|| group.directory.clone()),
+        |group| match (&group.name, &group.namespace) {
             (Some(name), Some(namespace)) if name != namespace => {
                 Some(format!("{namespace}/{name}"))
             }
-            (name, _) => name.clone().or_else(|| it.directory.clone()),
+            (name, _) => name.clone().or_else(|| group.directory.clone()),
         },
-        |it| match (&it.name, &it.directory) {
+        |group| match (&group.name, &group.directory) {
             (Some(name), Some(directory)) => Some(format!("{name} of {directory}")),
             (name, directory) => name.clone().or_else(|| directory.clone()),
         },
@@ -47,7 +47,10 @@ pub(super) fn names(groups: &[Group], used: &BTreeSet<usize>) -> BTreeMap<usize,
             } else {
                 let name = name.clone().unwrap_or_else(|| "cluster".to_owned());
                 let numbered = (1..).map(|number| format!("{name} ({number})"));
-                let name = numbered.into_iter().find(|it| !taken.contains(it)).unwrap_or(name);
+                let name = numbered
+                    .into_iter()
+                    .find(|candidate| !taken.contains(candidate))
+                    .unwrap_or(name);
                 taken.insert(name.clone());
                 names.insert(*index, Some(Arc::from(name)));
             }
