@@ -61,7 +61,8 @@ fn measure(case: &mut Case<'_>) -> Result<(), Error> {
         "outage of {ADDRESS} by a changed document, medians of {RUNS} runs by turns, echo requests each 5 ms"
     );
     // `cargo bench … -- WORD`: the changes with this word.
-    let word = std::env::args().skip(1).find(|it| !it.starts_with('-')).unwrap_or_default();
+    let word =
+        std::env::args().skip(1).find(|argument| !argument.starts_with('-')).unwrap_or_default();
     for change in changes().into_iter().filter(|change| change.title.contains(&word)) {
         let inside = case.inside()?;
         by_dayone(&inside, &change.from)?;

@@ -212,11 +212,11 @@ fn processor(
 fn phases(inside: &Inside) -> Result<String, tests::lab::Error> {
     let text = inside.read("/run/dayone/status.json")?.unwrap_or_default();
     let status: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
-    let one = |it: &serde_json::Value| {
+    let one = |phase: &serde_json::Value| {
         format!(
             "{} {:.0}",
-            it["phase"].as_str().unwrap_or_default(),
-            it["milliseconds"].as_f64().unwrap_or_default()
+            phase["phase"].as_str().unwrap_or_default(),
+            phase["milliseconds"].as_f64().unwrap_or_default()
         )
     };
     let all: Vec<_> = status["phases"].as_array().into_iter().flatten().map(one).collect();

@@ -52,7 +52,7 @@ fn one_document([nmgen, ramdisk, nmstatectl]: [&Path; 3]) -> io::Result<()> {
     println!("nmstatectl gc                    {peer}");
     println!("nmgen gc                         {full}");
     println!("nmgen gc of an initramfs         {small}");
-    noise(&peer).iter().for_each(|it| println!("{it}"));
+    noise(&peer).iter().for_each(|warning| println!("{warning}"));
     holds("nmgen / nmstatectl", &full, &peer, FULL);
     holds("that of an initramfs / nmstatectl", &small, &peer, RAMDISK);
     Ok(())
@@ -92,7 +92,7 @@ fn on_disk([nmgen, _, nmstatectl]: [&Path; 3]) -> io::Result<()> {
     println!("{ON_DISK} hosts to a disk beside another writer, medians of {RUNS} turns");
     println!("nmstatectl gc, a process a host, not synced  {peer}");
     println!("nmgen generate -o, one call, synced          {own}");
-    noise(&peer).iter().for_each(|it| println!("{it}"));
+    noise(&peer).iter().for_each(|warning| println!("{warning}"));
     holds("nmgen / nmstatectl", &own, &peer, FLEET);
     Ok(())
 }

@@ -68,7 +68,7 @@ fn copy(path: &Path, to: &Path, copied: &mut BTreeSet<PathBuf>) -> Result<(), Bo
     }
     let (from, target) = (root().join(path), to.join(staged(path)));
     fs::create_dir_all(target.parent().unwrap_or(to))?;
-    if path.extension().is_none_or(|it| it != "md") {
+    if path.extension().is_none_or(|extension| extension != "md") {
         fs::copy(from, target)?;
         return Ok(());
     }
@@ -77,7 +77,7 @@ fn copy(path: &Path, to: &Path, copied: &mut BTreeSet<PathBuf>) -> Result<(), Bo
     for link in links(&text) {
         let file = link.split('#').next().unwrap_or_default();
         let other = normal(&directory.join(file));
-        let is_page = other.extension().is_some_and(|it| it == "md");
+        let is_page = other.extension().is_some_and(|extension| extension == "md");
         if !file.contains("://") && !is_page && root().join(&other).is_file() {
             copy(&other, to, copied)?;
         }
@@ -119,7 +119,9 @@ fn normal(path: &Path) -> PathBuf {
 fn broken(html: &Path) -> Result<Vec<String>, Box<dyn Error>> {
     let mut pages: BTreeMap<PathBuf, String> = BTreeMap::new();
     let files: BTreeSet<PathBuf> = tree::files(html)?.into_keys().collect();
-    for page in files.iter().filter(|it| it.extension().is_some_and(|it| it == "html")) {
+    for page in
+        files.iter().filter(|page| page.extension().is_some_and(|extension| extension == "html"))
+    {
         pages.insert(page.clone(), fs::read_to_string(html.join(page))?);
     }
     let mut broken = Vec::new();
@@ -129,7 +131,7 @@ fn broken(html: &Path) -> Result<Vec<String>, Box<dyn Error>> {
         }
         let values = [" href=\"", " src=\""].into_iter().flat_map(|name| text.split(name).skip(1));
         for link in values.filter_map(|rest| rest.split('"').next()) {
-            let is_outside = ["://", "data:", "mailto:"].iter().any(|it| link.contains(it));
+            let is_outside = ["://", "data:", "mailto:"].iter().any(|part| link.contains(part));
             let (file, section) = link.split_once('#').unwrap_or((link, ""));
             let target = match file {
                 "" => page.clone(),

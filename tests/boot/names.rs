@@ -44,7 +44,7 @@ fn in_force(case: &VmCase<'_>, card: &str) -> Result<Inside> {
     kubelet_last(&inside)?;
     assert_eq!(inside.sh("ls -d /sys/class/net/enp*")?, format!("/sys/class/net/{card}"));
     let interfaces = inside.sh("ovs-vsctl list-ifaces br-ex")?;
-    assert!(interfaces.lines().any(|it| it == card), "{interfaces}");
+    assert!(interfaces.lines().any(|interface| interface == card), "{interfaces}");
     assert!(case.peer().pings(ADDRESS, SOON)?, "{ADDRESS}");
     let status = inside.run(&["dayone", "status"])?;
     assert_eq!(status.status.code(), Some(0), "{status}");

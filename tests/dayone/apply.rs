@@ -107,8 +107,8 @@ fn dhcp_keeps_its_lease() -> Result<(), Error> {
             let (who, lease) =
                 (format!("dhcp4 ({device})"), format!("new lease, address={address}"));
             let manager = ["_SYSTEMD_UNIT=NetworkManager.service"];
-            inside.wait_journal(&manager, SOON, |it| {
-                it.message().contains(&who) && it.message().contains(&lease)
+            inside.wait_journal(&manager, SOON, |entry| {
+                entry.message().contains(&who) && entry.message().contains(&lease)
             })?;
         }
         a_record_that_is_lost_is_written_anew(&inside)?;
@@ -150,7 +150,8 @@ fn a_record_that_is_lost_is_written_anew(inside: &Inside) -> Result<(), Error> {
 fn a_record_without_a_network_is_no_proof(inside: &Inside) -> Result<(), Error> {
     let text = inside.read(RECORD)?.unwrap_or_default();
     let mut record: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
-    let network = record["committed"].as_object_mut().and_then(|it| it.remove("uplinks"));
+    let network =
+        record["committed"].as_object_mut().and_then(|committed| committed.remove("uplinks"));
     assert!(network.is_some(), "{text}");
     inside.write(RECORD, &record.to_string())?;
     inside.sh("nmcli connection down br-ex-if")?;
@@ -201,7 +202,7 @@ fn dhcp_of_both_families_with_a_metric() -> Result<(), Error> {
         let uplinks = &mut first_alone["committed"]["uplinks"];
         for list in ["families", "preferred"] {
             let all = uplinks[list].as_array_mut().expect("a list");
-            all.retain(|it| !it.to_string().contains("ipv6"));
+            all.retain(|entry| !entry.to_string().contains("ipv6"));
         }
         assert_eq!(uplinks["families"], json!(["ipv4"]));
         inside.write(RECORD, &first_alone.to_string())?;

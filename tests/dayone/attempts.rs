@@ -39,7 +39,10 @@ fn given_up(case: &Case<'_>, before: &str) -> Result<(), Error> {
     assert_eq!(code, Some(3), "{json}");
     assert_eq!(json["outcome"], "given-up", "{json}");
     let phases: Vec<_> = json["phases"].as_array().into_iter().flatten().collect();
-    assert!(phases.iter().all(|it| it["phase"] == "select" || it["phase"] == "check"), "{json}");
+    assert!(
+        phases.iter().all(|phase| phase["phase"] == "select" || phase["phase"] == "check"),
+        "{json}"
+    );
     let text = inside.run(&["dayone", "status"])?;
     assert!(text.stdout.contains("failed too often, not tried again"), "{text}");
     assert!(text.stdout.contains("3 of document"), "{text}");
@@ -73,13 +76,13 @@ fn document_that_failed_three_times_waits_for_a_change_or_a_word() -> Result<(),
         let booted = outcome(&inside, None)?;
         assert!(booted.text().contains("gateway 192.0.2.254"), "{}", booted.text());
         assert_eq!(booted.exit, 3, "{}", booted.text());
-        inside.wait_journal(&["SYSLOG_IDENTIFIER=dayone"], ATTEMPT, |it| {
-            it.message().contains("failed 4 times and is not tried again")
+        inside.wait_journal(&["SYSLOG_IDENTIFIER=dayone"], ATTEMPT, |entry| {
+            entry.message().contains("failed 4 times and is not tried again")
         })?;
         // A card with a carrier may be what the attempts lacked: one more follows.
         case.plug(Nic::new("eno2", "52:54:00:00:00:02"))?;
-        inside.wait_journal(&["SYSLOG_IDENTIFIER=dayone"], ATTEMPT, |it| {
-            it.message().contains("failed 5 times and is not tried again")
+        inside.wait_journal(&["SYSLOG_IDENTIFIER=dayone"], ATTEMPT, |entry| {
+            entry.message().contains("failed 5 times and is not tried again")
         })?;
         case.unplug("eno2");
         settle(&inside)?;

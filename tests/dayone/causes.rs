@@ -121,8 +121,8 @@ fn a_free_address_ends_a_pause(case: &mut Case<'_>) -> Result<(), Error> {
     let told = "dayone status | tr --squeeze-repeats ' \n' ' ' | grep --quiet 'another machine has 192.0.2.10 of br-ex too (with MAC '";
     inside.wait_sh(told, 2 * BOOT)?;
     // It is given up by then, and no attempt is due for five minutes.
-    inside.wait_journal(&["SYSLOG_IDENTIFIER=dayone"], 2 * BOOT, |it| {
-        it.message().contains("failed 3 times and is not tried again")
+    inside.wait_journal(&["SYSLOG_IDENTIFIER=dayone"], 2 * BOOT, |entry| {
+        entry.message().contains("failed 3 times and is not tried again")
     })?;
     case.peer().address("lan", ADDRESS.into(), 32, false)?;
     inside.wait_unit("kubelet.service", "active", BOOT / 2)?;

@@ -154,8 +154,10 @@ fn localhost_waits_for_its_name() -> Result<(), Error> {
         assert!(case.peer().pings(OTHER, SOON)?);
         inside.wait_unit("kubelet.service", "active", SOON)?;
         // NetworkManager takes the name away at some moment after the lease.
-        inside.wait_journal(&["SYSLOG_IDENTIFIER=dayone"], 2 * SOON, |it| {
-            it.message().contains("the host name worker-0, by which the document was chosen, went")
+        inside.wait_journal(&["SYSLOG_IDENTIFIER=dayone"], 2 * SOON, |entry| {
+            entry
+                .message()
+                .contains("the host name worker-0, by which the document was chosen, went")
         })?;
         assert_eq!(inside.sh("hostname")?, "worker-0");
         assert_eq!(inside.sh("cat /etc/hostname 2>/dev/null || :")?, "");

@@ -100,7 +100,8 @@ impl Host {
             let it = bridge_outcome(&inside, Some(&mark))?;
             assert_eq!(it.exit, 0, "{}", it.text());
             let automatic = self.on_bridge(&inside, &before)?;
-            let expected = networks.iter().map(|it| ((*it).to_owned(), metrics(OWN_NETWORK)));
+            let expected =
+                networks.iter().map(|network| ((*network).to_owned(), metrics(OWN_NETWORK)));
             assert_eq!(differing(&derived, &automatic), expected.collect(), "{automatic:?}");
             exports(&inside)?;
             then(case)

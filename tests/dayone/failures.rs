@@ -206,7 +206,7 @@ fn networkmanager_killed_while_it_applies() -> Result<(), Error> {
         release(&inside)?;
         let own = [mark.argument(), "SYSLOG_IDENTIFIER=dayone"];
         let fails = "the current state cannot be retrieved";
-        inside.wait_journal(&own, ATTEMPT, |it| it.message().contains(fails))?;
+        inside.wait_journal(&own, ATTEMPT, |entry| entry.message().contains(fails))?;
         inside.sh("systemctl start NetworkManager.service")?;
         let it = outcome(&inside, Some(&mark))?;
         // A process that started in the middle has activated the document's profiles. It takes the activation down some time after
@@ -228,7 +228,9 @@ fn networkmanager_killed_before_its_roll_back() -> Result<(), Error> {
         inside.write(HOST_FILE, &document)?;
         let mark = start(&inside)?;
         let own = [mark.argument(), "SYSLOG_IDENTIFIER=dayone"];
-        inside.wait_journal(&own, ATTEMPT, |it| it.message().starts_with("verifying the new"))?;
+        inside.wait_journal(&own, ATTEMPT, |entry| {
+            entry.message().starts_with("verifying the new")
+        })?;
         assert_eq!(inside.sh("cat /sys/class/net/eno1/mtu")?, "1300");
         inside.sh("systemctl kill --signal=KILL NetworkManager.service")?;
         let it = outcome(&inside, Some(&mark))?;
@@ -249,7 +251,9 @@ fn open_vswitch_that_hangs_in_the_roll_back() -> Result<(), Error> {
         inside.write(HOST_FILE, &wrong_gateway())?;
         let mark = start(&inside)?;
         let own = [mark.argument(), "SYSLOG_IDENTIFIER=dayone"];
-        inside.wait_journal(&own, ATTEMPT, |it| it.message().starts_with("verifying the new"))?;
+        inside.wait_journal(&own, ATTEMPT, |entry| {
+            entry.message().starts_with("verifying the new")
+        })?;
         inside.sh("kill -STOP $(pidof ovs-vswitchd)")?;
         let it = outcome(&inside, Some(&mark))?;
         assert!(it.text().contains("gateway 192.0.2.254"), "{}", it.text());
@@ -283,15 +287,18 @@ fn roll_back_waits_for_the_old_profile() -> Result<(), Error> {
         inside.write(HOST_FILE, &wrong_gateway())?;
         let mark = start(&inside)?;
         let own = [mark.argument(), "SYSLOG_IDENTIFIER=dayone"];
-        inside.wait_journal(&own, ATTEMPT, |it| it.message().starts_with("verifying the new"))?;
+        inside.wait_journal(&own, ATTEMPT, |entry| {
+            entry.message().starts_with("verifying the new")
+        })?;
         inside.write("/run/lab-wait", "")?;
         inside.wait_sh(
             "test -e /run/lab-waits && ip -4 route show default dev eno1 | grep -q via",
             ATTEMPT,
         )?;
         // A proof that asks for the address and the gateway alone ends here.
-        let early = inside
-            .wait_journal(&own, Duration::from_secs(2), |it| it.field("DAYONE_EXIT").is_some());
+        let early = inside.wait_journal(&own, Duration::from_secs(2), |entry| {
+            entry.field("DAYONE_EXIT").is_some()
+        });
         assert!(early.is_err(), "it ended: {early:?}");
         inside.write("/run/lab-go", "")?;
         let it = outcome(&inside, Some(&mark))?;
@@ -311,7 +318,7 @@ fn card_that_is_gone_is_no_failure_of_the_roll_back(case: &mut Case<'_>) -> Resu
     inside.write("/etc/dayone/dayone.toml", &HASTE.replace("roll-back = 20", "roll-back = 5"))?;
     let mark = start(&inside)?;
     let own = [mark.argument(), "SYSLOG_IDENTIFIER=dayone"];
-    inside.wait_journal(&own, ATTEMPT, |it| it.message().starts_with("verifying the new"))?;
+    inside.wait_journal(&own, ATTEMPT, |entry| entry.message().starts_with("verifying the new"))?;
     case.unplug("eno2");
     let it = outcome(&inside, Some(&mark))?;
     assert_eq!(it.exit, 3, "{}", it.text());
@@ -321,7 +328,7 @@ fn card_that_is_gone_is_no_failure_of_the_roll_back(case: &mut Case<'_>) -> Resu
         it.text()
     );
     for told in ["could not roll back", "since the card is gone: 198.18.0.2/24 on eno2"] {
-        inside.wait_journal(&own, SOON, |it| it.message().contains(told))?;
+        inside.wait_journal(&own, SOON, |entry| entry.message().contains(told))?;
     }
     assert_eq!(inside.read("/var/lib/dayone/transaction/journal.json")?, None);
     assert!(case.peer().pings(ADDRESS, SOON)?);

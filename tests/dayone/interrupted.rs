@@ -25,7 +25,7 @@ fn bare_node() -> Node {
 fn kill(inside: &Inside, mark: &Mark) -> Result<(), Error> {
     inside.kill("dayone.service")?;
     let manager = [mark.argument(), "_PID=1", "UNIT=dayone.service"];
-    inside.wait_journal(&manager, SOON, |it| it.field("EXIT_CODE") == Some("killed"))?;
+    inside.wait_journal(&manager, SOON, |entry| entry.field("EXIT_CODE") == Some("killed"))?;
     Ok(())
 }
 
@@ -258,7 +258,7 @@ fn damaged_state_is_set_aside() -> Result<(), Error> {
         assert!(case.peer().pings(ADDRESS, SOON)?);
         let own = inside.journal(&["SYSLOG_IDENTIFIER=dayone"])?;
         for path in damaged {
-            assert!(own.iter().any(|it| it.message().contains(path)), "{path}: {own:?}");
+            assert!(own.iter().any(|entry| entry.message().contains(path)), "{path}: {own:?}");
         }
         for aside in [
             "/var/lib/dayone/transaction.damaged/journal.json",
@@ -274,7 +274,7 @@ fn damaged_state_is_set_aside() -> Result<(), Error> {
         assert_eq!(inside.read(aside)?.as_deref(), Some("{\"half"));
         if !status.stderr.contains(aside) {
             let own = ["SYSLOG_IDENTIFIER=dayone"];
-            inside.wait_journal(&own, SOON, |it| it.message().contains(aside))?;
+            inside.wait_journal(&own, SOON, |entry| entry.message().contains(aside))?;
         }
 
         // The state that the document was resolved to, which version 0.2 leaves out, and a damaged one.
@@ -284,7 +284,9 @@ fn damaged_state_is_set_aside() -> Result<(), Error> {
         };
         let before = whole()?;
         assert_eq!(before["committed"]["document"]["text"], good.as_str(), "{before}");
-        assert!(before["committed"]["resolved"].as_str().is_some_and(|it| !it.is_empty()));
+        assert!(
+            before["committed"]["resolved"].as_str().is_some_and(|resolved| !resolved.is_empty())
+        );
         for damaged in [serde_json::Value::Null, "interfaces: {".into()] {
             let mut record_of = before.clone();
             record_of["committed"]["resolved"] = damaged;
@@ -382,7 +384,8 @@ fn stopped_by_systemds_timeout() -> Result<(), Error> {
         assert!(it.text().contains("was stopped by a signal"), "{}", it.text());
         assert_eq!(it.exit, 3, "{}", it.text());
         let manager = [mark.argument(), "_PID=1", "UNIT=dayone.service"];
-        inside.wait_journal(&manager, SOON, |it| it.message().contains("result 'timeout'"))?;
+        inside
+            .wait_journal(&manager, SOON, |entry| entry.message().contains("result 'timeout'"))?;
         old_network_is_back(case, &before, "the timeout")
     })
 }

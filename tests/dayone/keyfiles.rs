@@ -19,7 +19,8 @@ fn each_keyfile_of_the_fixtures_is_read_without_a_warning() -> Result<(), Error>
     let lab = Lab::open()?;
     let tree = tempfile::tempdir().expect("a directory");
     let mut count = 0;
-    for document in documents::fixtures().iter().filter(|it| !it.convert().has_errors()) {
+    for document in documents::fixtures().iter().filter(|document| !document.convert().has_errors())
+    {
         for (file, text) in files(&document.convert()) {
             let name = file.path().replace('/', "-");
             if name.ends_with(".nmconnection") {
@@ -42,9 +43,11 @@ fn each_keyfile_of_the_fixtures_is_read_without_a_warning() -> Result<(), Error>
         inside.run_within(&["nmcli", "connection", "reload"], READ)?.success()?;
         let version = inside.sh("NetworkManager --version")?;
         let entries = inside.journal(&["_SYSTEMD_UNIT=NetworkManager.service"])?;
-        let warned = entries.iter().map(|it| it.message()).filter(|it| it.contains(AT));
-        let warned: BTreeSet<&str> =
-            warned.filter(|it| it.contains("<warn>") || it.contains("<error>")).collect();
+        let warned =
+            entries.iter().map(|entry| entry.message()).filter(|message| message.contains(AT));
+        let warned: BTreeSet<&str> = warned
+            .filter(|message| message.contains("<warn>") || message.contains("<error>"))
+            .collect();
         assert!(count > 50 && warned.is_empty(), "{count} keyfiles, {version}: {warned:?}");
         Ok(())
     })

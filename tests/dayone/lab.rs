@@ -150,11 +150,12 @@ fn killed_networkmanager_comes_back() -> Result<(), Error> {
         let inside = case.inside()?;
         // Timed by the journal: after NetworkManager's first start-up.
         let unit = "_SYSTEMD_UNIT=NetworkManager.service";
-        let first =
-            inside.wait_journal(&[unit], SOON, |it| it.message().contains("startup complete"))?;
+        let first = inside
+            .wait_journal(&[unit], SOON, |entry| entry.message().contains("startup complete"))?;
         inside.kill("NetworkManager.service")?;
-        let second = inside.wait_journal(&[unit], SOON, |it| {
-            it.message().contains("startup complete") && it.field("_PID") != first.field("_PID")
+        let second = inside.wait_journal(&[unit], SOON, |entry| {
+            entry.message().contains("startup complete")
+                && entry.field("_PID") != first.field("_PID")
         })?;
         assert!(second.field("__MONOTONIC_TIMESTAMP").is_some());
         assert!(case.peer().pings(ADDRESS, SOON)?);

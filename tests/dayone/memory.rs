@@ -83,7 +83,9 @@ fn a_document_that_was_refused_is_not_committed_while_the_api_is_away() -> Resul
         case.power_on()?;
         let inside = case.inside()?;
         let dayone = ["SYSLOG_IDENTIFIER=dayone"];
-        inside.wait_journal(&dayone, ATTEMPT, |it| it.message().contains("the next attempt is in 5 s"))?;
+        inside.wait_journal(&dayone, ATTEMPT, |entry| {
+            entry.message().contains("the next attempt is in 5 s")
+        })?;
         // The roll back has put the former leader right, in the running device alone.
         assert_eq!(leads(&inside)?, "eno1");
         assert!(reaches_api(&inside)?);
@@ -94,8 +96,8 @@ fn a_document_that_was_refused_is_not_committed_while_the_api_is_away() -> Resul
         for _ in 0..2 {
             let mark = mark(&inside)?;
             inside.sh("systemctl restart --no-block dayone.service")?;
-            inside.wait_journal(&[mark.argument(), dayone[0]], ATTEMPT, |it| {
-                it.message().contains("the old network has no answer either")
+            inside.wait_journal(&[mark.argument(), dayone[0]], ATTEMPT, |entry| {
+                entry.message().contains("the old network has no answer either")
             })?;
         }
         case.peer_mut().fault(Fault::DropForwarded, false)?;
@@ -132,11 +134,13 @@ fn a_second_attempt_at_the_automatic_bridge_takes_the_uplink_of_the_first() -> R
         assert_eq!(leads(&inside)?, "eno1");
         inside.sh("touch /etc/lab-go; systemctl start --no-block dayone-bridge.service")?;
         let dayone = ["SYSLOG_IDENTIFIER=dayone"];
-        inside
-            .wait_journal(&dayone, ATTEMPT, |it| it.message().contains("creating a checkpoint"))?;
+        inside.wait_journal(&dayone, ATTEMPT, |entry| {
+            entry.message().contains("creating a checkpoint")
+        })?;
         case.peer_mut().fault(Fault::DropForwarded, true)?;
         let inside = case.inside()?;
-        inside.wait_journal(&dayone, ATTEMPT, |it| it.message().contains("probe api failed"))?;
+        inside
+            .wait_journal(&dayone, ATTEMPT, |entry| entry.message().contains("probe api failed"))?;
         case.peer_mut().fault(Fault::DropForwarded, false)?;
         let inside = case.inside()?;
         inside.wait_unit("dayone-bridge.service", "active", ATTEMPT)?;

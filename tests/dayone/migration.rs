@@ -190,9 +190,9 @@ fn document_and_ovn_are_there(case: &Case<'_>) -> Result<(), Error> {
 
 fn taken_over(inside: &Inside, what: &str) -> Result<bool, Error> {
     let own = inside.journal(&["SYSLOG_IDENTIFIER=dayone"])?;
-    Ok(own.iter().any(|it| {
-        it.message().starts_with("taking over")
-            && (it.field("PROFILE") == Some(what)
-                || it.field("BRIDGES").is_some_and(|bridges| bridges.contains(what)))
+    Ok(own.iter().any(|entry| {
+        entry.message().starts_with("taking over")
+            && (entry.field("PROFILE") == Some(what)
+                || entry.field("BRIDGES").is_some_and(|bridges| bridges.contains(what)))
     }))
 }

@@ -243,13 +243,13 @@ fn no_open_or_failed_run_is_told_as_in_force() -> io::Result<()> {
             (&outcome.into(), &(!is_recorded).into())
         );
         assert_eq!(json["verdict"].as_str(), verdict.strip_suffix(": "), "{json}");
-        let fields = json.as_object().into_iter().flat_map(|it| it.keys());
+        let fields = json.as_object().into_iter().flat_map(|object| object.keys());
         for field in fields {
             assert!(schema["properties"].get(field).is_some(), "{field} is not documented");
         }
         for field in ["verdict", "verdict-reason"] {
             let words = schema["properties"][field]["enum"].as_array();
-            assert!(words.is_some_and(|it| it.contains(&json[field])), "{field} in {json}");
+            assert!(words.is_some_and(|list| list.contains(&json[field])), "{field} in {json}");
         }
 
         for mark in ["undecided", "bridge-undecided"] {
@@ -581,7 +581,8 @@ fn a_collected_node_goes_into_what_is_no_regular_file() -> io::Result<()> {
         let node: serde_json::Value = serde_json::from_slice(&bytes)?;
         assert_eq!(node["hostname"], "worker-7", "{node}");
     }
-    let names: Vec<_> = fs::read_dir(root.path())?.flatten().map(|it| it.file_name()).collect();
+    let names: Vec<_> =
+        fs::read_dir(root.path())?.flatten().map(|entry| entry.file_name()).collect();
     assert!(!names.iter().any(|name| name.to_string_lossy().starts_with('.')), "{names:?}");
     Ok(())
 }
@@ -595,8 +596,8 @@ fn a_plan_of_somebodys_node_has_no_line_of_theirs() -> io::Result<()> {
     let forged = "\nFORGED: line\u{1b}[31m\u{9b}2J\u{200b}";
     let value: serde_json::Value = serde_json::from_str(&text)?;
     let profiles = "/facts/profiles/value";
-    let profile = |it: usize, rest: &str| format!("{profiles}/{it}/settings/{rest}");
-    let count = value.pointer(profiles).and_then(|it| it.as_array()).map_or(0, Vec::len);
+    let profile = |index: usize, rest: &str| format!("{profiles}/{index}/settings/{rest}");
+    let count = value.pointer(profiles).and_then(serde_json::Value::as_array).map_or(0, Vec::len);
     let fields = [
         "ipv4/dns-data/data/0",
         "ipv4/address-data/data/0/address/data",
@@ -606,7 +607,7 @@ fn a_plan_of_somebodys_node_has_no_line_of_theirs() -> io::Result<()> {
         "connection/id/data",
         "connection/interface-name/data",
     ];
-    let paths = (0..count).flat_map(|it| fields.map(|field| profile(it, field)));
+    let paths = (0..count).flat_map(|index| fields.map(|field| profile(index, field)));
     let links = ["/facts/links/value/1/name", "/facts/links/value/3/name"].map(str::to_owned);
     let mut changed = 0;
     for path in paths.chain(links) {

@@ -57,7 +57,9 @@ fn second_reads_the_first_ones_state(programs: [&Path; 2]) -> Result<(), Error> 
         let start = mark(&inside)?;
         inside.sh("systemctl stop dayone.service; systemctl start --no-block dayone.service")?;
         let own = [start.argument(), "SYSLOG_IDENTIFIER=dayone"];
-        inside.wait_journal(&own, ATTEMPT, |it| it.message().starts_with("opening the journal"))?;
+        inside.wait_journal(&own, ATTEMPT, |entry| {
+            entry.message().starts_with("opening the journal")
+        })?;
         inside.wait_sh("ip route | grep 192.0.2.9", ATTEMPT)?;
         install(&inside, "second")?;
         inside.write(HOST_FILE, &good)?;

@@ -69,7 +69,9 @@ fn live(inside: &Inside) -> Result<Profiles> {
 fn planned(plan: &str) -> Profiles {
     let plan: Value = serde_json::from_str(plan).expect("the plan is JSON");
     let profiles = plan["plan"]["profiles"].as_array().expect("profiles").iter();
-    let entry = |it: &Value| (it["id"].as_str().expect("an id").to_owned(), it["settings"].clone());
+    let entry = |profile: &Value| {
+        (profile["id"].as_str().expect("an id").to_owned(), profile["settings"].clone())
+    };
     profiles.map(entry).collect()
 }
 
@@ -90,7 +92,8 @@ const NOT_COMPARED: [&str; 9] = [
 /// `section.property: value`, with the id of a controller in place of its UUID.
 fn properties(profiles: &Profiles, id: &str) -> Vec<String> {
     let id_of = |uuid: &Value| {
-        let is_it = |(_, it): &(&String, &Value)| it["connection"]["uuid"]["data"] == *uuid;
+        let is_it =
+            |(_, settings): &(&String, &Value)| settings["connection"]["uuid"]["data"] == *uuid;
         profiles.iter().find(is_it).map(|(id, _)| id.clone())
     };
     let empty = Map::new();

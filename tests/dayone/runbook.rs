@@ -34,8 +34,8 @@ fn runbook_leads_a_node_with_a_wrong_document_back() -> Result<(), Error> {
         case.power_on()?;
         let inside = case.inside()?;
         assert_eq!(outcome(&inside, None)?.exit, 3);
-        inside.wait_journal(&["SYSLOG_IDENTIFIER=dayone"], SOON * 3, |it| {
-            it.message().contains("this document failed once and is not tried again")
+        inside.wait_journal(&["SYSLOG_IDENTIFIER=dayone"], SOON * 3, |entry| {
+            entry.message().contains("this document failed once and is not tried again")
         })?;
         inside.wait_sh("grep --quiet given-up /run/dayone/status.json", SOON)?;
         replays(&inside)?;
@@ -45,9 +45,9 @@ fn runbook_leads_a_node_with_a_wrong_document_back() -> Result<(), Error> {
         let inside = case.inside()?;
         let archive = inside.sh("tar --list --gzip --file=/root/dayone.tar.gz")?;
         for file in ["run/dayone/status.json", "var/lib/dayone/record.json", &HOST_FILE[1..]] {
-            assert!(archive.lines().any(|it| it == file), "{file} in {archive}");
+            assert!(archive.lines().any(|path| path == file), "{file} in {archive}");
         }
-        assert!(inside.sh("stat --format=%a /root/dayone*")?.lines().all(|it| it == "600"));
+        assert!(inside.sh("stat --format=%a /root/dayone*")?.lines().all(|mode| mode == "600"));
         let start = mark(&inside)?;
         follow(case, &guide, "Another attempt", 3, |_| Ok(()))?;
         let inside = case.inside()?;
@@ -87,7 +87,7 @@ fn runbook_is_complete() -> io::Result<()> {
     let without = commands(&guide, "The node without the agent");
     let disable: Vec<&str> = without
         .iter()
-        .filter_map(|it| it.command.strip_prefix("systemctl disable "))
+        .filter_map(|shown| shown.command.strip_prefix("systemctl disable "))
         .flat_map(str::split_whitespace)
         .collect();
     for unit in preset.lines().filter_map(|line| line.strip_prefix("enable ")) {

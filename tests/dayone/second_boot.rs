@@ -561,8 +561,8 @@ fn dhcp_server_that_is_away_for_all_attempts_holds_nobody_for_good() -> Result<(
         let own = [mark.argument(), "SYSLOG_IDENTIFIER=dayone"];
         // In an attempt, before one, or between a roll back and the proof of the last good document, which is the same one.
         let ends = ["the network is in force", "in force already"];
-        let ended = inside.wait_journal(&own, 2 * ATTEMPT, |it| {
-            ends.iter().any(|says| it.message().starts_with(says))
+        let ended = inside.wait_journal(&own, 2 * ATTEMPT, |entry| {
+            ends.iter().any(|says| entry.message().starts_with(says))
         })?;
         inside.wait_unit("kubelet.service", "active", SOON)?;
         let status = inside.run(&["dayone", "status"])?;

@@ -93,7 +93,7 @@ fn pause_ends(node: Node) -> Result<(), Error> {
         let first = outcome(&inside, None)?;
         assert_eq!(first.exit, 3, "{}", first.text());
         let said = inside.journal(&["SYSLOG_IDENTIFIER=dayone"])?;
-        let is_told = |it: &tests::lab::Entry| it.message().contains("unknown field `wire`");
+        let is_told = |entry: &tests::lab::Entry| entry.message().contains("unknown field `wire`");
         assert!(said.iter().any(is_told), "{said:?}");
         inside.sh("systemctl daemon-reload")?;
         // The document was given up in the second attempt: from now on the network alone is asked. It is a pause of the process, so
@@ -247,17 +247,19 @@ fn agent_that_stands_still_ends_itself_and_is_undone() -> Result<(), Error> {
         let mark = hold_with(&inside, "DAYONE_BLOCK_AT=verify\nDAYONE_STANDSTILL=2\n")?;
         let own = [mark.argument(), "SYSLOG_IDENTIFIER=dayone"];
         let blocked = property(&inside, "dayone.service", "MainPID")?;
-        let ended = |it: &tests::lab::Entry| it.message().contains("made no progress for 2 s");
+        let ended =
+            |entry: &tests::lab::Entry| entry.message().contains("made no progress for 2 s");
         inside.wait_journal(&own, 2 * SOON, ended)?;
         let manager = [mark.argument(), "_PID=1", "UNIT=dayone.service"];
-        inside.wait_journal(&manager, SOON, |it| it.message().contains("status=6/ABRT"))?;
+        inside.wait_journal(&manager, SOON, |entry| entry.message().contains("status=6/ABRT"))?;
         assert!(!kubelet_ran(&inside)?);
         // The next run undoes the transaction, and applies the document.
         let second = outcome(&inside, Some(&mark))?;
         assert_eq!(second.exit, 0, "{}", second.text());
         assert_ne!(second.entry.field("_PID"), Some(&*blocked));
         let own = inside.journal(&own)?;
-        let undone = |it: &tests::lab::Entry| it.message().contains("an earlier run was killed");
+        let undone =
+            |entry: &tests::lab::Entry| entry.message().contains("an earlier run was killed");
         assert!(own.iter().any(undone), "{own:?}");
         inside.wait_unit("kubelet.service", "active", SOON)?;
         assert!(case.peer().pings(ADDRESS, SOON)?);

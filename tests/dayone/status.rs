@@ -60,7 +60,11 @@ fn lost_address_is_drift_and_a_virtual_one_is_not() -> Result<(), Error> {
         let bundle = replays(&inside)?;
         let card = &bundle["cards"][0];
         assert_eq!((&card["name"], &card["mac"]), (&"eno1".into(), &MAC.into()), "{card}");
-        assert!(bundle["journals"]["dayone"]["value"].as_str().is_some_and(|it| it.contains("dayone")));
+        assert!(
+            bundle["journals"]["dayone"]["value"]
+                .as_str()
+                .is_some_and(|text| text.contains("dayone"))
+        );
 
         the_gateway_is_asked(case)?;
         let inside = case.inside()?;
@@ -78,7 +82,10 @@ fn lost_address_is_drift_and_a_virtual_one_is_not() -> Result<(), Error> {
         assert_eq!(json.status.code(), Some(3), "{json}");
         let json: serde_json::Value = serde_json::from_str(&json.stdout).unwrap_or_default();
         assert_eq!(json["in-force"], true, "{json}");
-        assert!(json["drift"][0].as_str().is_some_and(|it| it.starts_with("br-ex")), "{json}");
+        assert!(
+            json["drift"][0].as_str().is_some_and(|drift| drift.starts_with("br-ex")),
+            "{json}"
+        );
         replays(&inside)?;
         drift_fails_a_unit(&inside)?;
         services_that_are_down_are_named(&inside)
@@ -114,7 +121,7 @@ fn a_change_on_purpose_is_adopted(inside: &Inside) -> Result<(), Error> {
     assert!(status.stdout.starts_with(&first), "{status}");
     assert!(status.stdout.contains(", adopted just now: CHG-7"), "{status}");
     let told = inside.journal(&[CHANGE_ADOPTED])?;
-    assert!(told.iter().any(|it| it.message().contains("CHG-7")), "{told:?}");
+    assert!(told.iter().any(|entry| entry.message().contains("CHG-7")), "{told:?}");
     // Another one is drift.
     let file = "/etc/NetworkManager/system-connections/br-ex-if.nmconnection";
     inside.sh(&format!(
@@ -206,8 +213,8 @@ fn the_gateway_is_asked(case: &mut Case<'_>) -> Result<(), Error> {
     // A boot goes on with a silent gateway; a run by hand is no success, and is in the journal.
     let start = mark(&inside)?;
     fails(&inside, "apply", "the document is in force, and no gateway answers: ")?;
-    inside.wait_journal(&[start.argument(), "SYSLOG_IDENTIFIER=dayone"], SOON, |it| {
-        it.message().contains("in force already")
+    inside.wait_journal(&[start.argument(), "SYSLOG_IDENTIFIER=dayone"], SOON, |entry| {
+        entry.message().contains("in force already")
     })?;
     for fault in [Fault::IgnoreNeighbours, Fault::DropPing] {
         case.peer_mut().fault(fault, false)?;

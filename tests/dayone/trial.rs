@@ -104,8 +104,8 @@ fn confirmed_trial_lasts_until_the_next_boot_or_run() -> Result<(), Error> {
         let start = mark(&inside)?;
         close(&inside, "first", "INT")?;
         let words = [start.argument(), "SYSLOG_IDENTIFIER=dayone"];
-        inside.wait_journal(&words, SOON, |it| {
-            it.message().contains("goes on without this terminal")
+        inside.wait_journal(&words, SOON, |entry| {
+            entry.message().contains("goes on without this terminal")
         })?;
         let kept = dayone(&inside, &["confirm"], 0)?;
         assert!(kept.stdout.contains("until the next boot"), "{kept}");

@@ -84,7 +84,10 @@ fn report(cluster: &mut Cluster<'_, '_>) -> Result<Output, Error> {
 fn metrics(cluster: &Cluster<'_, '_>, node: &str, expected: &[&str]) -> Result<(), Error> {
     let readme = fs::read_to_string(root().join("packaging/alerts/README.md")).unwrap_or_default();
     let section = section(&readme, "Without the systemd collector");
-    let command = blocks(section).find(|it| it.kind == "sh").map(|it| it.text).unwrap_or_default();
+    let command = blocks(section)
+        .find(|block| block.kind == "sh")
+        .map(|block| block.text)
+        .unwrap_or_default();
     let (assigned, rest) = command.split_once('\n').unwrap_or_default();
     assert!(assigned.starts_with("directory=/"), "{command}");
     let output = cluster.login(node, &["sh", "-euc", &format!("directory=/run\n{rest}")])?;
@@ -104,8 +107,9 @@ fn a_wrong_document_stops_at_its_canary_and_a_right_one_reaches_all() -> Result<
     // Built and fetched before the nodes are there.
     let _ = (nmgen(), monitoring());
     let guide = fs::read_to_string(root().join("nmgen/doc/guides/waves.md")).unwrap_or_default();
-    let good = documents(|it| it);
-    let bad = documents(|it| it.with("192.0.2.1\n    next-hop", "192.0.2.254\n    next-hop"));
+    let good = documents(|document| document);
+    let bad =
+        documents(|document| document.with("192.0.2.1\n    next-hop", "192.0.2.254\n    next-hop"));
     let nodes = good.iter().enumerate().map(|(number, text)| node(number, text)).collect();
     lab.run_fleet(nodes, &Peer::new(), |fleet| {
         let begin = Instant::now();
@@ -212,9 +216,9 @@ fn canary_pool(cluster: &mut Cluster<'_, '_>, guide: &str) -> Result<(), Error> 
 /// A change that works goes to the canary, and from there to all others.
 fn right_one(cluster: &mut Cluster<'_, '_>, guide: &str) -> Result<(), Error> {
     let route = "  - destination: 203.0.113.0/24\n    next-hop-address: 192.0.2.1\n    next-hop-interface: br-ex\n";
-    let right = documents(|mut it| {
-        it.rest.push_str(route);
-        it
+    let right = documents(|mut document| {
+        document.rest.push_str(route);
+        document
     });
     render(cluster, &right)?;
     cluster.follow(guide, "The document arrives", 2)?;

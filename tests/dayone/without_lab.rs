@@ -92,7 +92,8 @@ fn each_name_of_the_core_is_a_case() -> io::Result<()> {
     let core: BTreeSet<&str> = names.filter(|name| name.contains("::")).collect();
     let exact: Vec<&str> = ["--exact"].into_iter().chain(core.iter().copied()).collect();
     let chosen = listed(&exact)?;
-    let chosen: BTreeSet<&str> = chosen.iter().filter_map(|it| it.strip_suffix(": test")).collect();
+    let chosen: BTreeSet<&str> =
+        chosen.iter().filter_map(|line| line.strip_suffix(": test")).collect();
     assert_eq!(chosen, core);
     assert!((20..=30).contains(&core.len()), "{}", core.len());
     Ok(())

@@ -82,13 +82,15 @@ impl Store {
             serde_json::from_slice(&fs::read(path).expect("a file")).expect("JSON")
         };
         let blob = |value: &Value| {
-            let (kind, digest) =
-                value["digest"].as_str().and_then(|it| it.split_once(':')).expect("a digest");
+            let (kind, digest) = value["digest"]
+                .as_str()
+                .and_then(|digest| digest.split_once(':'))
+                .expect("a digest");
             blobs.join("blobs").join(kind).join(digest)
         };
         let index = read(blobs.join("index.json"));
         let manifest = read(blob(&index["manifests"][0]));
-        let last = manifest["layers"].as_array().and_then(|it| it.last()).expect("a layer");
+        let last = manifest["layers"].as_array().and_then(|layers| layers.last()).expect("a layer");
         run(Command::new("tar").arg("-xf").arg(blob(last)).arg("-C").arg(&layer))?;
         Ok(layer)
     }
@@ -104,7 +106,10 @@ fn of_the_machine_os_config() -> String {
     let image = object["metadata"]["annotations"][key].as_str().expect("the annotation");
     // The operator refuses a tag.
     let (name, digest) = image.split_once("@sha256:").expect("a digest");
-    assert!(digest.len() == 64 && digest.chars().all(|it| it.is_ascii_hexdigit()), "{image}");
+    assert!(
+        digest.len() == 64 && digest.chars().all(|character| character.is_ascii_hexdigit()),
+        "{image}"
+    );
     // Later images go where the first one is.
     let push = object["spec"]["renderedImagePushSpec"].as_str().expect("a place");
     assert_eq!(push.rsplit_once(':').map(|(name, _)| name), Some(name));

@@ -170,9 +170,9 @@ fn run(case: &Case<'_>, arguments: &Arguments) -> Result<u8, Error> {
 
 /// Whether the shell ended with the node, and not because its user left.
 fn goes_down(case: &Case<'_>) -> bool {
-    let state = case.inside().and_then(|it| it.run(&["systemctl", "is-system-running"]));
+    let state = case.inside().and_then(|inside| inside.run(&["systemctl", "is-system-running"]));
     let up = ["initializing", "starting", "running", "degraded", "maintenance"];
-    !state.is_ok_and(|it| up.contains(&it.stdout.trim()))
+    !state.is_ok_and(|output| up.contains(&output.stdout.trim()))
 }
 
 fn say(text: &str) {

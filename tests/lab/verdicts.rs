@@ -116,7 +116,7 @@ fn on_a_node(lab: &Lab, sequences: &[Sequence]) -> Result<(Vec<Step>, usize)> {
         .bind(program::dayone(), "/usr/bin/dayone")
         .bind(program::nmstate_apply(), "/usr/local/bin/nmstate-apply")
         .file("/etc/dayone/dayone.toml", &settings(STATES_WAIT), 0o644);
-    let states = sequences.iter().map(|it| it.states.len()).sum::<usize>();
+    let states = sequences.iter().map(|sequence| sequence.states.len()).sum::<usize>();
     let bound = OF_A_STATE * u32::try_from(states + 1)?;
     let (mut steps, mut count) = (Vec::new(), 0);
     lab.run_within(bound, node, &Peer::new().dhcp().router_advertisements(), |case| {
@@ -163,7 +163,7 @@ fn states(directory: &Path) -> Result<bool> {
 }
 
 fn main() -> ExitCode {
-    if let Some(directory) = env::var_os("STATES").filter(|it| !it.is_empty()) {
+    if let Some(directory) = env::var_os("STATES").filter(|directory| !directory.is_empty()) {
         return match states(Path::new(&directory)) {
             Ok(true) => ExitCode::SUCCESS,
             Ok(false) => ExitCode::FAILURE,

@@ -89,7 +89,7 @@ fn every_reason_is_tested() {
     let reasons = schema["properties"]["reason"]["enum"].as_array().unwrap();
     let reasons: BTreeSet<&str> = reasons.iter().filter_map(Value::as_str).collect();
     let tests = yaml("dayone.test.yml");
-    let named = tests["tests"].as_array().unwrap().iter().filter_map(|it| it["name"].as_str());
+    let named = tests["tests"].as_array().unwrap().iter().filter_map(|test| test["name"].as_str());
     let named: BTreeSet<&str> = named.collect();
     let untested: Vec<_> = reasons.difference(&named).collect();
     assert_eq!(untested, [&"healthy"]);

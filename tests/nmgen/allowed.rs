@@ -168,6 +168,6 @@ fn a_gate_ignores_the_comments_of_the_text_that_it_judges() {
         let sarif = run(&text, &["check", "--format", "sarif", "--ignore-allow-comments"]);
         let log: Value = serde_json::from_slice(&sarif.stdout).unwrap();
         let results = log["runs"][0]["results"].as_array().unwrap();
-        assert!(results.iter().all(|it| it["suppressions"].is_null()), "{log:#}");
+        assert!(results.iter().all(|result| result["suppressions"].is_null()), "{log:#}");
     }
 }

@@ -50,11 +50,13 @@ const WRONG: &str = "interfaces: [{name: eno1, type: ethernet, state: up}, \
 #[tests::case]
 fn image_customization_controller_gets_files_or_a_message_that_fits_a_condition() {
     let image = Image::new();
-    for document in documents::fixtures().iter().filter(|it| !it.convert().has_errors()).take(10) {
+    for document in
+        documents::fixtures().iter().filter(|document| !document.convert().has_errors()).take(10)
+    {
         let first = image.run("nmstatectl", &["gc", "/dev/stdin"], &document.text);
         assert_eq!(first.status.code(), Some(0), "{}", document.name);
         assert_eq!(first, image.run("nmstatectl", &["gc", "/dev/stdin"], &document.text));
-        assert!(generated(&first).iter().all(|it| it.len() == 2), "{}", document.name);
+        assert!(generated(&first).iter().all(|file| file.len() == 2), "{}", document.name);
     }
     let many = |index: u32| {
         format!("- {{name: v{index}, type: vlan, vlan: {{base-iface: e, id: {}}}}}\n", 5000 + index)
@@ -157,7 +159,8 @@ fn openshift_install_gets_profiles_with_names_that_the_node_shortens() {
 fn assisted_service_can_add_its_keys_to_every_profile() {
     let image = Image::new();
     let mut profiles = 0;
-    for document in documents::fixtures().iter().filter(|it| !it.convert().has_errors()) {
+    for document in documents::fixtures().iter().filter(|document| !document.convert().has_errors())
+    {
         let json: Value = serde_yaml::from_str(&document.text).unwrap();
         let output = image.run("nmstatectl", &["gc", "-"], &json.to_string());
         for pair in generated(&output) {

@@ -88,7 +88,7 @@ fn the_policies_of_a_host_are_compared_where_one_has_all() {
     };
     let found = |policies: &str, more: &[(&str, &str)]| {
         let found = told(&[&[("policies.yaml", policies)], more].concat());
-        found.into_iter().filter(|it| it.starts_with("mtu-differs")).collect::<Vec<_>>()
+        found.into_iter().filter(|finding| finding.starts_with("mtu-differs")).collect::<Vec<_>>()
     };
     let usual = [("a", "w1", 9000), ("a", "w2", 9000)];
     let one = of(&[&usual[..], &[("a", "w3", 1500)]].concat());

@@ -69,7 +69,9 @@ type Told = BTreeMap<&'static str, usize>;
 
 fn told(hosts: &Hosts, is_for_node: bool, left_out: &[&str]) -> Told {
     let mut found = if is_for_node { nmgen::check(hosts) } else { nmgen::diagnose(hosts) };
-    found.retain(|it| !BESIDE.contains(&it.rule.name) && !left_out.contains(&it.rule.name));
+    found.retain(|finding| {
+        !BESIDE.contains(&finding.rule.name) && !left_out.contains(&finding.rule.name)
+    });
     let mut told = Told::new();
     for finding in &found {
         *told.entry(finding.rule.name).or_default() += 1;
@@ -81,12 +83,14 @@ fn told(hosts: &Hosts, is_for_node: bool, left_out: &[&str]) -> Told {
 fn all() -> Vec<String> {
     let examples = sections(&program::root().join("nmgen/doc/checks.md"));
     let examples = examples.into_iter().flat_map(|section| section.examples);
-    let plain = examples.filter(|it| it.info.len() == 2 && it.is("yaml")).map(|it| it.text);
+    let plain = examples
+        .filter(|example| example.info.len() == 2 && example.is("yaml"))
+        .map(|example| example.text);
     // A stream and a text with a fault of YAML's are other ones within a mapping.
     let is_state = |text: &String| {
         text.starts_with("interfaces:") && serde_yaml::from_str::<serde_yaml::Value>(text).is_ok()
     };
-    let fixtures = documents::fixtures().into_iter().map(|it| it.text);
+    let fixtures = documents::fixtures().into_iter().map(|fixture| fixture.text);
     fixtures.chain(plain).filter(is_state).collect()
 }
 

@@ -173,11 +173,13 @@ fn a_policy_has_the_document_with_the_masquerade_addresses_and_can_be_read_again
     assert_eq!(policy["metadata"]["name"], "worker-0-br-ex");
     assert_eq!(policy["spec"]["nodeSelector"]["kubernetes.io/hostname"], "worker-0");
     let interfaces = policy["spec"]["desiredState"]["interfaces"].as_sequence().unwrap();
-    let bridge = interfaces.iter().find(|it| it["type"] == "ovs-interface").unwrap();
+    let bridge = interfaces.iter().find(|interface| interface["type"] == "ovs-interface").unwrap();
     for (family, ip, length) in [("ipv4", "169.254.0.2", 17), ("ipv6", "fd69::2", 112)] {
         let addresses = bridge[family]["address"].as_sequence().unwrap();
         assert!(
-            addresses.iter().any(|it| it["ip"] == ip && it["prefix-length"] == length),
+            addresses
+                .iter()
+                .any(|address| address["ip"] == ip && address["prefix-length"] == length),
             "{family}"
         );
         assert_eq!(addresses.len(), 2);
@@ -316,7 +318,7 @@ fn every_document_derives_or_says_why_not() {
         let text: Value = serde_yaml::from_str(&document.text).unwrap();
         let interfaces = text["interfaces"].as_sequence().cloned().unwrap_or_default();
         let names: BTreeSet<&str> =
-            interfaces.iter().filter_map(|it| it["name"].as_str()).collect();
+            interfaces.iter().filter_map(|interface| interface["name"].as_str()).collect();
         let names = names.into_iter().map(Some).chain([None]);
         for (name, slb) in names.flat_map(|name| [(name, None), (name, Some("--balance-slb"))]) {
             let counts = match (name, slb) {

@@ -17,7 +17,7 @@ fn findings_change_where_the_rules_say() {
     let mut faults = Vec::new();
     for entry in fs::read_dir(root().join("tests/fixtures/edges")).unwrap() {
         let path = entry.unwrap().path();
-        if path.extension().is_none_or(|it| it != "yml") {
+        if path.extension().is_none_or(|extension| extension != "yml") {
             continue;
         }
         let documents = documents::named_in(&fs::read_to_string(&path).unwrap());
@@ -54,9 +54,9 @@ fn findings(document: &Document) -> String {
 }
 
 fn lines(found: &Diagnostics) -> Vec<String> {
-    let line = |it: &nmgen::diagnostic::Diagnostic| {
-        let help = it.help.as_deref().unwrap_or_default();
-        format!("{}{}: {help}", it.rule.severity, it.one_line())
+    let line = |diagnostic: &nmgen::diagnostic::Diagnostic| {
+        let help = diagnostic.help.as_deref().unwrap_or_default();
+        format!("{}{}: {help}", diagnostic.rule.severity, diagnostic.one_line())
     };
     found.iter().map(line).collect()
 }

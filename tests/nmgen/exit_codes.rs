@@ -54,7 +54,7 @@ fn every_message_id_is_in_the_catalog_and_in_the_runbook() {
     let listed = rows.iter().filter_map(|row| row[0].strip_prefix('`')?.strip_suffix('`'));
     assert_eq!(ids, listed.collect(), "the code's, and the runbook's");
     // Each with what to do.
-    assert!(rows.iter().all(|row| row.len() == 3 && row.iter().all(|it| !it.is_empty())));
+    assert!(rows.iter().all(|row| row.len() == 3 && row.iter().all(|cell| !cell.is_empty())));
 }
 
 #[tests::case]

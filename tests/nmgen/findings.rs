@@ -68,7 +68,10 @@ fn sarif_describes_each_rule_and_knows_a_finding_that_moved() {
     let before = log(WRONG);
     let rule = &before["runs"][0]["tool"]["driver"]["rules"][0];
     let name = rule["id"].as_str().unwrap();
-    assert!(rule["shortDescription"]["text"].as_str().is_some_and(|it| it.len() > 10), "{rule}");
+    assert!(
+        rule["shortDescription"]["text"].as_str().is_some_and(|text| text.len() > 10),
+        "{rule}"
+    );
     let help = rule["help"]["markdown"].as_str().unwrap();
     assert!(help.starts_with(&format!("### {name}\n")), "{help}");
     // The page that packages bring has the section.

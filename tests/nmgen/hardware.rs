@@ -61,7 +61,7 @@ fn a_collected_node_and_its_state_are_facts_and_no_second_document() {
         (Some(0), false),
     ] {
         let expected: Vec<&str> =
-            all.into_iter().filter(|it| is_told || !it.contains("mtu")).collect();
+            all.into_iter().filter(|finding| is_told || !finding.contains("mtu")).collect();
         assert_eq!(told(("node.json", &collected(frame).to_string())), expected, "{frame:?}");
     }
 

@@ -136,7 +136,8 @@ fn a_bond_without_ports_is_an_error() {
     let place = tempfile::tempdir().unwrap();
     read_back("bond=bond0::mode=balance-rr ip=bond0:none", place.path());
     let found = profiles(&place.path().join("connections"));
-    let port = found.iter().find(|it| get(it, "connection", "interface-name") == Some("eth0"));
+    let port =
+        found.iter().find(|profile| get(profile, "connection", "interface-name") == Some("eth0"));
     assert!(port.is_some_and(|port| controller(port).is_some()), "{found:?}");
 }
 

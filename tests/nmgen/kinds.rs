@@ -72,7 +72,7 @@ impl Row {
             let at = rest.iter().position(|[own, part]| own == rule && line.contains(part));
             at.map(|at| rest.remove(at)).is_some()
         };
-        let surplus: Vec<_> = found.iter().filter(|it| !is_told(it, &mut rest)).collect();
+        let surplus: Vec<_> = found.iter().filter(|finding| !is_told(finding, &mut rest)).collect();
         (!surplus.is_empty() || !rest.is_empty())
             .then(|| format!("{}: too much: {surplus:?}; missing: {rest:?}", self.what))
     }

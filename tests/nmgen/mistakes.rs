@@ -106,10 +106,11 @@ fn what_people_ran_into_is_told_at_its_cause() -> io::Result<()> {
 fn a_mistake_is_found_at_its_place_and_told_in_few_messages() -> io::Result<()> {
     let table = written::table("mistakes.yml")?;
     let accounts = accounts(&table)?;
-    let count = |is: fn(&Account) -> bool| accounts.iter().filter(|(_, it)| is(it)).count();
-    let found = count(|it| !it.messages.is_empty());
-    let placed = count(|it| it.is_at_place);
-    let many = count(|it| it.messages.len() > written::MOST_MESSAGES);
+    let count =
+        |is: fn(&Account) -> bool| accounts.iter().filter(|(_, account)| is(account)).count();
+    let found = count(|account| !account.messages.is_empty());
+    let placed = count(|account| account.is_at_place);
+    let many = count(|account| account.messages.len() > written::MOST_MESSAGES);
     let all = accounts.len();
     eprintln!(
         "{all} mistakes: {found} found, {placed} with the first message at the mistake, {many} with more than {}",
@@ -145,9 +146,9 @@ fn accounts(table: &[Written]) -> io::Result<Vec<(&Written, Account)>> {
     let parts = thread::scope(|scope| {
         let parts = table.chunks(table.len().div_ceil(cores).max(1));
         let running: Vec<_> = parts.map(|part| scope.spawn(move || of(part))).collect();
-        let ended = running.into_iter().map(|it| it.join());
+        let ended = running.into_iter().map(|thread| thread.join());
         ended
-            .map(|it| it.unwrap_or_else(|_| Err(io::Error::other("a panic"))))
+            .map(|result| result.unwrap_or_else(|_| Err(io::Error::other("a panic"))))
             .collect::<io::Result<Vec<_>>>()
     })?;
     Ok(table.iter().zip(parts.into_iter().flatten()).collect())

@@ -164,9 +164,12 @@ fn no_name_of_a_host_leads_out_of_a_target() {
 /// The differences of a document from a map of cards, each with the place in the document.
 fn differences(document: &str, map: &[(Option<&str>, &str)]) -> Vec<String> {
     let hosts = Hosts { hosts: vec![host_with(document, map)], ..Hosts::default() };
-    let found = nmgen::diagnose(&hosts).into_iter().filter(|it| it.rule.name == "nic-map-differs");
-    let line = |it: &Diagnostic| it.place.position.as_ref().map_or(0, |at| at.start.line);
-    found.map(|it| format!("{}: {}", line(&it), it.message)).collect()
+    let found = nmgen::diagnose(&hosts)
+        .into_iter()
+        .filter(|diagnostic| diagnostic.rule.name == "nic-map-differs");
+    let line =
+        |diagnostic: &Diagnostic| diagnostic.place.position.as_ref().map_or(0, |at| at.start.line);
+    found.map(|diagnostic| format!("{}: {}", line(&diagnostic), diagnostic.message)).collect()
 }
 
 #[tests::case]

@@ -63,8 +63,9 @@ fn told(others: &[(&str, Value)]) -> Vec<String> {
     let found: Value = serde_json::from_slice(&output.stdout).unwrap();
     let rules = ["node-state-differs", "policy-differs"];
     let all = found["findings"].as_array().unwrap_or_else(|| unreachable!("{found}"));
-    let own = all.iter().filter(|it| rules.iter().any(|rule| it["rule"] == *rule));
-    own.map(|it| it["message"].as_str().unwrap().split(" (").next().unwrap().to_owned()).collect()
+    let own = all.iter().filter(|finding| rules.iter().any(|rule| finding["rule"] == *rule));
+    own.map(|finding| finding["message"].as_str().unwrap().split(" (").next().unwrap().to_owned())
+        .collect()
 }
 
 fn of_node(state: &Value) -> (&'static str, Value) {
@@ -147,7 +148,10 @@ fn a_state_is_compared_field_by_field_as_nmstate_does() {
         ("/routes/config", json!([]), "routes.config[0.0.0.0/0] is not on worker-0"),
     ] {
         let found = on(place, value);
-        assert!(found.iter().any(|it| it == expected), "{place}: {expected} in {found:?}");
+        assert!(
+            found.iter().any(|message| message == expected),
+            "{place}: {expected} in {found:?}"
+        );
         assert!(found.len() == 1 || place.ends_with("name"), "{place}: {found:?}");
     }
 }

@@ -200,9 +200,10 @@ fn numbers(text: &str, keys: [&str; 4]) -> [f64; 4] {
 
 /// Left, top, right and bottom of all rectangles of a class.
 fn rectangles(svg: &str, class: &str) -> Vec<[f64; 4]> {
-    let found = svg.split("<rect ").skip(1).map(|it| it.split_once("/>").unwrap().0);
-    let found = found.filter(|it| it.contains(&format!("class=\"{class}\"")));
-    let sides = found.map(|it| numbers(&format!(" {it}"), ["x", "y", "width", "height"]));
+    let found = svg.split("<rect ").skip(1).map(|piece| piece.split_once("/>").unwrap().0);
+    let found = found.filter(|rectangle| rectangle.contains(&format!("class=\"{class}\"")));
+    let sides =
+        found.map(|rectangle| numbers(&format!(" {rectangle}"), ["x", "y", "width", "height"]));
     sides.map(|[x, y, width, height]| [x, y, x + width, y + height]).collect()
 }
 
@@ -221,8 +222,11 @@ fn ports_are_in_the_frame_of_their_controller() {
     assert_eq!(bricks.len(), 20);
     let mut frames: Vec<Vec<&str>> = Vec::new();
     for [left, top, right, bottom] in rectangles(&svg, "frame") {
-        let is_in = |it: &[f64; 4]| left < it[0] && top < it[1] && it[2] < right && it[3] < bottom;
-        frames.push(bricks.iter().filter(|(_, it)| is_in(it)).map(|(name, _)| *name).collect());
+        let is_in = |sides: &[f64; 4]| {
+            left < sides[0] && top < sides[1] && sides[2] < right && sides[3] < bottom
+        };
+        frames
+            .push(bricks.iter().filter(|(_, sides)| is_in(sides)).map(|(name, _)| *name).collect());
     }
     for ports in [
         &["ens1f0", "ens1f1", "bond0"][..],

@@ -72,7 +72,8 @@ impl Place {
 
 /// The README's lines that lead from a clone to where its commands work; cargo's part is done.
 fn way_to_the_examples(readme: &str) -> String {
-    let way = blocks(readme).find(|it| it.kind.is_empty() && it.text.contains("cd examples"));
+    let way =
+        blocks(readme).find(|block| block.kind.is_empty() && block.text.contains("cd examples"));
     way.unwrap().text.replace("make nmgen", "test -x target/quick/nmgen").replace('\n', " && ")
 }
 
@@ -94,7 +95,7 @@ fn every_command_of_the_readme_works_as_printed_in_a_clone() {
     place.way = way_to_the_examples(&readme) + " && ";
     assert_eq!(place.follow(&readme), 3);
     // The picture's command is within a line.
-    let picture = readme.split('`').find(|it| it.starts_with("nmgen show --br-ex")).unwrap();
+    let picture = readme.split('`').find(|piece| piece.starts_with("nmgen show --br-ex")).unwrap();
     assert!(place.run(picture).starts_with("<svg "), "{picture}");
 }
 

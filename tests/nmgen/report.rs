@@ -135,13 +135,13 @@ fn every_verdict_of_the_agent_is_known_with_its_cause() {
     let schema: Value = serde_json::from_slice(&schema).unwrap();
     let words = |field: &str| -> BTreeSet<String> {
         let all = schema["properties"][field]["enum"].as_array().unwrap();
-        all.iter().map(|it| it.as_str().unwrap_or_default().to_owned()).collect()
+        all.iter().map(|word| word.as_str().unwrap_or_default().to_owned()).collect()
     };
     let named = |of: fn(&(&str, &str, &str, bool)) -> String| -> BTreeSet<String> {
         VERDICTS.iter().map(of).collect()
     };
-    assert_eq!(named(|it| it.0.to_owned()), words("verdict"));
-    let reasons = &words("verdict-reason") - &named(|it| it.1.to_owned());
+    assert_eq!(named(|row| row.0.to_owned()), words("verdict"));
+    let reasons = &words("verdict-reason") - &named(|row| row.1.to_owned());
     // A service like the two others.
     assert_eq!(reasons, ["dbus-down".to_owned()].into());
 
@@ -215,7 +215,7 @@ fn accounts_of_one_name_hide_no_node() {
         assert_eq!(output.status.code(), Some(code), "{output:?}");
         let value: Value = serde_json::from_slice(&output.stdout).unwrap();
         let nodes = value["nodes"].as_array().unwrap();
-        nodes.iter().map(|it| it["name"].as_str().unwrap().to_owned()).collect()
+        nodes.iter().map(|node| node["name"].as_str().unwrap().to_owned()).collect()
     };
     let good = collected("w-0", "worker", &status("w-0", "IN FORCE", &json!({})));
     let bad = collected("w-0", "worker", &status("w-0", "FELL BACK", &rolled_back("192.0.2.1")));

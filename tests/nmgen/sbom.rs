@@ -38,14 +38,16 @@ fn bill(name: &str) -> Value {
 
 fn components(bill: &Value) -> BTreeMap<&str, &Value> {
     let all = bill["components"].as_array().unwrap();
-    let by_name = all.iter().map(|it| (it["name"].as_str().unwrap(), it));
+    let by_name = all.iter().map(|component| (component["name"].as_str().unwrap(), component));
     by_name.collect()
 }
 
 /// Name and version of each component but the toolchain's.
 fn crates(bill: &Value) -> BTreeSet<(&str, &str)> {
     let all = bill["components"].as_array().unwrap().iter();
-    let identity = all.map(|it| (it["name"].as_str().unwrap(), it["version"].as_str().unwrap()));
+    let identity = all.map(|component| {
+        (component["name"].as_str().unwrap(), component["version"].as_str().unwrap())
+    });
     identity.filter(|(name, _)| !TOOLCHAIN.contains(name)).collect()
 }
 
@@ -130,8 +132,8 @@ fn components_have_licence_package_url_and_checksum() {
     let lock: Table = fs::read_to_string(root().join("Cargo.lock")).unwrap().parse().unwrap();
     let locked = |name: &str, version: &str| {
         let all = lock["package"].as_array().unwrap().iter();
-        let mut all = all.filter(|it| it["name"].as_str() == Some(name));
-        all.find(|it| it["version"].as_str() == Some(version)).cloned()
+        let mut all = all.filter(|package| package["name"].as_str() == Some(name));
+        all.find(|package| package["version"].as_str() == Some(version)).cloned()
     };
     for file in [NMGEN, RAMDISK, DAYONE] {
         for component in bill(file)["components"].as_array().unwrap() {
@@ -145,7 +147,7 @@ fn components_have_licence_package_url_and_checksum() {
                 continue;
             }
             let locked = locked(&name, &version).unwrap();
-            let checksum = locked.get("checksum").and_then(|it| it.as_str());
+            let checksum = locked.get("checksum").and_then(|checksum| checksum.as_str());
             assert_eq!(component["hashes"][0]["content"].as_str(), checksum, "{name}");
             // A registry has strangers' crates under the names of the workspace's.
             let kind = if checksum.is_some() { "cargo" } else { "generic" };
@@ -161,7 +163,7 @@ fn every_component_is_reached_from_its_program() {
         let mut below = BTreeMap::new();
         for dependency in bill["dependencies"].as_array().unwrap() {
             let on = dependency["dependsOn"].as_array().unwrap().iter();
-            let on: Vec<&str> = on.map(|it| it.as_str().unwrap()).collect();
+            let on: Vec<&str> = on.map(|reference| reference.as_str().unwrap()).collect();
             assert_eq!(below.insert(dependency["ref"].as_str().unwrap(), on), None);
         }
         let mut reached = BTreeSet::new();
@@ -172,7 +174,8 @@ fn every_component_is_reached_from_its_program() {
             }
         }
         let all = bill["components"].as_array().unwrap().iter();
-        let mut all: BTreeSet<&str> = all.map(|it| it["bom-ref"].as_str().unwrap()).collect();
+        let mut all: BTreeSet<&str> =
+            all.map(|component| component["bom-ref"].as_str().unwrap()).collect();
         assert_eq!(all.len(), bill["components"].as_array().unwrap().len(), "one reference each");
         all.insert(bill["metadata"]["component"]["bom-ref"].as_str().unwrap());
         assert_eq!(reached, all, "{file}");

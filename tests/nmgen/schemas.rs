@@ -34,7 +34,9 @@ fn findings_are_what_the_schema_says() {
         let mut files: Vec<String> = fs::read_dir(&case)
             .unwrap()
             .map(|entry| entry.unwrap().path())
-            .filter(|path| path.extension().is_some_and(|it| it == "yaml" || it == "yml"))
+            .filter(|path| {
+                path.extension().is_some_and(|extension| extension == "yaml" || extension == "yml")
+            })
             .map(|path| path.display().to_string())
             .collect();
         files.sort();
@@ -70,7 +72,7 @@ fn differences_are_what_the_schema_says() {
         .as_array()
         .unwrap()
         .iter()
-        .map(|it| it["change"].as_str().unwrap())
+        .map(|change| change["change"].as_str().unwrap())
         .collect();
     assert_eq!(kinds, ["changed", "removed", "changed", "added"]);
     let change = &value["changes"][0]["differences"][2];
@@ -86,10 +88,13 @@ fn stacks_are_what_the_schema_says() {
     assert_eq!(code, Some(0));
     let hosts = value["hosts"].as_array().unwrap();
     assert_eq!(hosts.len(), 6, "both stages of three hosts");
-    let bridge = hosts.iter().find(|it| it["stage"] == "node").unwrap();
+    let bridge = hosts.iter().find(|host| host["stage"] == "node").unwrap();
     let interfaces = bridge["interfaces"].as_array().unwrap();
     let of = |name: &str, kind: &str| {
-        interfaces.iter().find(|it| it["name"] == name && it["type"] == kind).unwrap()
+        interfaces
+            .iter()
+            .find(|interface| interface["name"] == name && interface["type"] == kind)
+            .unwrap()
     };
     assert_eq!(of("br-ex", "ovs-bridge")["below"], serde_json::json!(["enp2s0", "br-ex"]));
     let details = &of("br-ex", "ovs-interface")["details"];

@@ -228,9 +228,12 @@ fn a_secret_is_found_in_another_file_whatever_the_order() {
     let alone = load(&[&one]).hosts;
     assert_eq!(alone[0].name.as_deref(), Some("net"));
     fs::write(&one, secret.replace("nmstate:", "other:")).unwrap();
-    let told: Vec<String> =
-        load(&[&one, &other]).diagnostics.into_iter().map(|it| it.message).collect();
-    assert!(told.iter().any(|it| it == "the Secret net has no key nmstate"), "{told:?}");
+    let told: Vec<String> = load(&[&one, &other])
+        .diagnostics
+        .into_iter()
+        .map(|diagnostic| diagnostic.message)
+        .collect();
+    assert!(told.iter().any(|message| message == "the Secret net has no key nmstate"), "{told:?}");
     // The fault of a document is told, and not a second time at the host.
     for key in ["stringData", "data"] {
         fs::write(&one, secret.replace("stringData", key).replace("interfaces: [", "[[")).unwrap();
@@ -250,7 +253,8 @@ fn a_card_of_an_agent_config_needs_a_name_where_the_host_has_a_document() {
         );
         fs::write(&path, text).unwrap();
         let loaded = load(&[&path]);
-        let told: Vec<String> = loaded.diagnostics.iter().map(|it| it.message.clone()).collect();
+        let told: Vec<String> =
+            loaded.diagnostics.iter().map(|diagnostic| diagnostic.message.clone()).collect();
         (told, loaded.hosts[0].nics.len())
     };
     let nameless = "{macAddress: 52:54:00:00:00:01}";

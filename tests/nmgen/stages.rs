@@ -57,7 +57,10 @@ fn the_stages_of_a_host_differ_where_their_documents_do() {
     };
     let differs = ["stages-differ node/w1.yml"];
     let plain = |found: Vec<String>| -> Vec<String> {
-        found.iter().map(|it| it.split(": ").next().unwrap_or_default().to_owned()).collect()
+        found
+            .iter()
+            .map(|finding| finding.split(": ").next().unwrap_or_default().to_owned())
+            .collect()
     };
     assert_eq!(with("eno1", "eno1"), [""; 0]);
     assert_eq!(plain(with("192.0.2.53", "192.0.2.54")), differs);
@@ -85,7 +88,7 @@ fn each_card_is_compared_with_itself() {
     let with = |from: &str, to: &str| {
         let node = format!("interfaces:\n{cards}").replace(from, to);
         let found = told_of(&[("early.yaml", &early), ("node/w1.yml", &node)]);
-        found.into_iter().filter(|it| it.starts_with("stage-")).collect::<Vec<_>>()
+        found.into_iter().filter(|finding| finding.starts_with("stage-")).collect::<Vec<_>>()
     };
     assert_eq!(with("", ""), [""; 0]);
     let [found] = &with("198.51.100.1,", "198.51.100.2,")[..] else { unreachable!("one finding") };
@@ -102,5 +105,9 @@ fn interfaces_in_a_cycle_are_compared_too() {
     );
     let node = format!("interfaces: [{cycle}]\n");
     let found = told_of(&[("early.yaml", &early), ("node/w1.yml", &node)]);
-    assert_eq!(found.iter().filter(|it| it.starts_with("interface-cycle")).count(), 2, "{found:?}");
+    assert_eq!(
+        found.iter().filter(|finding| finding.starts_with("interface-cycle")).count(),
+        2,
+        "{found:?}"
+    );
 }

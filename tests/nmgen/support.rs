@@ -71,7 +71,7 @@ fn must_gather_has_a_file_a_node_and_tells_who_did_not_answer() {
     let files = place.path().join("must-gather/dayone");
     let mut names: Vec<_> = fs::read_dir(&files)
         .unwrap()
-        .map(|it| it.unwrap().file_name().into_string().unwrap())
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
         .collect();
     names.sort();
     assert_eq!(names, ["w-0.json", "w-1.json", "w-1.json.log", "w-2.json"]);

@@ -52,7 +52,7 @@ fn imports(files: &[(&str, &str)]) -> Imports {
 }
 
 fn members(circles: &[Circle]) -> Vec<Vec<&str>> {
-    circles.iter().map(|it| it.members.iter().map(String::as_str).collect()).collect()
+    circles.iter().map(|circle| circle.members.iter().map(String::as_str).collect()).collect()
 }
 
 #[tests::case]

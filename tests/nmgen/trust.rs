@@ -256,9 +256,11 @@ fn a_collected_node_has_no_secret_and_answers_without_one() {
             for answer in told {
                 shown.push(agent(place.path(), &[*answer, &["--from", "node.json"]].concat()));
             }
-            let streams = shown.iter().flat_map(|it| [&it.stdout, &it.stderr]);
+            let streams = shown.iter().flat_map(|output| [&output.stdout, &output.stderr]);
             faults.extend(
-                streams.filter_map(|it| trace(it, marker)).map(|it| format!("{text}: {it}")),
+                streams
+                    .filter_map(|stream| trace(stream, marker))
+                    .map(|trace| format!("{text}: {trace}")),
             );
         }
     }

@@ -92,7 +92,7 @@ fn one_routed_address_card_or_controller_of_two_clusters_is_told_once() {
     let found = |ip: &str, mac: &str, its: &str| {
         let one = with("site-a", "192.0.2.11", MACS[0], bmc);
         let found = told(&[("g/a.yaml", &one), ("g/b.yaml", &with("site-b", ip, mac, its))]);
-        found.into_iter().filter(|it| !it.starts_with("host-without")).collect::<Vec<_>>()
+        found.into_iter().filter(|finding| !finding.starts_with("host-without")).collect::<Vec<_>>()
     };
     assert_eq!(found("192.0.2.12", MACS[1], ""), [""; 0]);
     assert_eq!(found("192.0.2.11", MACS[1], ""), ["address-in-two-clusters g/b.yaml:12"]);

@@ -288,7 +288,8 @@ fn a_killed_call_leaves_nothing_behind_the_next_one() {
     // Files go while they are counted.
     let hosts = || fs::read_dir(&target).into_iter().flatten().flatten();
     let files = || hosts().flat_map(|host| fs::read_dir(host.path()).into_iter().flatten());
-    let is_hidden = |file: &fs::DirEntry| file.path().extension().is_some_and(|it| it == "nmgen");
+    let is_hidden =
+        |file: &fs::DirEntry| file.path().extension().is_some_and(|extension| extension == "nmgen");
     let hidden = || files().flatten().filter(is_hidden).count();
     let mut left = 0;
     for (signal, wanted) in [(Signal::SIGTERM, 1), (Signal::SIGKILL, 60), (Signal::SIGINT, 120)] {
@@ -339,7 +340,10 @@ impl Judge for OldOrNew<'_> {
             return Ok(Some(format!("{path} is neither the old file nor the new one")));
         }
         let has_ended = state.at == self.recording.length();
-        Ok(left.difference(self.new).filter(|_| has_ended).map(|it| format!("at the end {it}")))
+        Ok(left
+            .difference(self.new)
+            .filter(|_| has_ended)
+            .map(|difference| format!("at the end {difference}")))
     }
 }
 
@@ -361,7 +365,7 @@ fn a_power_cut_leaves_the_old_files_or_the_new_ones() -> Result<(), Fault> {
         command.args(["generate", "-o"]).args([&target, &from]);
         // Some of the files are there, with other content.
         assert!(command.status().unwrap().success());
-        for (number, path) in tree(&target).into_keys().map(|it| target.join(it)).enumerate() {
+        for (number, path) in tree(&target).into_keys().map(|path| target.join(path)).enumerate() {
             match (path.is_file(), number % 2) {
                 (true, 0) => fs::remove_file(path).unwrap(),
                 (true, _) => fs::write(path, "old").unwrap(),

@@ -60,7 +60,7 @@ impl Browser {
             _profile: profile,
         };
         let targets = browser.call("Target.getTargets", &json!({}));
-        let is_page = |it: &&Value| it["type"] == "page";
+        let is_page = |target: &&Value| target["type"] == "page";
         let target = targets["targetInfos"].as_array().unwrap().iter().find(is_page).unwrap();
         let target = json!({ "targetId": target["targetId"], "flatten": true });
         browser.session = browser.call("Target.attachToTarget", &target)["sessionId"].take();

@@ -157,7 +157,11 @@ fn the_text_of_strangers_runs_nothing_and_asks_for_nothing() {
             "const image = document.createElement('img'); image.src = 'http://192.0.2.1/x'; document.body.append(image)",
         );
         let (_, complaints) = browser.requests_and_complaints();
-        assert!(complaints.iter().any(|it| it.to_string().contains("Content Security Policy")));
+        assert!(
+            complaints
+                .iter()
+                .any(|complaint| complaint.to_string().contains("Content Security Policy"))
+        );
     }
 }
 
@@ -168,8 +172,8 @@ fn lightness(browser: &mut Browser, selector: &str, property: &str) -> f64 {
         json!(selector)
     ));
     let colour = colour.as_str().unwrap().to_owned();
-    let numbers = colour.split(|c: char| !c.is_ascii_digit()).filter(|it| !it.is_empty());
-    numbers.take(3).map(|it| it.parse::<f64>().unwrap()).sum::<f64>() / 3.0
+    let numbers = colour.split(|c: char| !c.is_ascii_digit()).filter(|number| !number.is_empty());
+    numbers.take(3).map(|number| number.parse::<f64>().unwrap()).sum::<f64>() / 3.0
 }
 
 #[tests::case]
@@ -309,7 +313,7 @@ fn equal_hosts_are_one_entry_whose_rows_are_filtered_and_lead_to_it() {
         .textContent.trim() + ' ' + it.textContent.trim())";
     let faulty = browser.value(faulty);
     for expected in ["worker-3 and 1 other eno1.100", "worker-5 eno1.100"] {
-        assert!(faulty.as_array().unwrap().iter().any(|it| it == expected), "{faulty}");
+        assert!(faulty.as_array().unwrap().iter().any(|name| name == expected), "{faulty}");
     }
     // On a phone the stages are one below the other.
     let stages = "[...document.querySelectorAll('details.host .picture')][0].querySelectorAll('svg').values() \

@@ -145,7 +145,7 @@ pub fn metrics(row: &str) -> (u32, u32) {
     let text = include_str!("../../nmgen/doc/conversions.md");
     let cells = text.lines().find_map(|line| line.strip_prefix("| ")?.strip_prefix(row));
     let mut numbers = cells.expect("the table of differences").split(" | ").skip(1).map(|cell| {
-        let digits = cell.chars().skip_while(|it| !it.is_ascii_digit());
+        let digits = cell.chars().skip_while(|character| !character.is_ascii_digit());
         let number: String = digits.take_while(char::is_ascii_digit).collect();
         number.parse().expect("a metric")
     });

@@ -35,12 +35,13 @@ pub fn blocks(text: &str) -> impl Iterator<Item = Block<'_>> {
 #[must_use]
 pub fn section<'a>(text: &'a str, heading: &str) -> &'a str {
     let sections = text.split("\n## ").skip(1);
-    let mut found = sections.filter_map(|it| it.strip_prefix(heading)?.strip_prefix('\n'));
+    let mut found =
+        sections.filter_map(|section| section.strip_prefix(heading)?.strip_prefix('\n'));
     found.next().unwrap_or_default()
 }
 
 /// The content of the file that a block of the text is.
 #[must_use]
 pub fn file(text: &str, name: &str) -> Option<String> {
-    blocks(text).find(|it| it.file() == Some(name)).map(|it| format!("{}\n", it.text))
+    blocks(text).find(|block| block.file() == Some(name)).map(|block| format!("{}\n", block.text))
 }

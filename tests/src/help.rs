@@ -20,7 +20,7 @@ pub fn too_wide(program: &Path, options: &[&str]) -> io::Result<(Vec<String>, us
             }
             let text = String::from_utf8_lossy(&output.stdout).into_owned();
             let is_wide = |line: &&str| line.chars().count() > COLUMNS;
-            wide.extend(text.lines().filter(is_wide).map(|it| format!("{command:?}: {it}")));
+            wide.extend(text.lines().filter(is_wide).map(|line| format!("{command:?}: {line}")));
             if option == &options[0] {
                 let further = |name: &str| [&command[..], &[name.to_owned()]].concat();
                 commands.extend(names(&text).into_iter().map(further));

@@ -149,7 +149,7 @@ impl Lab {
         places.iter().try_for_each(Place::begin)?;
         let names: Vec<String> = places.iter().map(|place| place.name().to_owned()).collect();
         let watchdog =
-            watchdog::start(CASE, move || names.iter().try_for_each(|it| cgroups::kill(it)));
+            watchdog::start(CASE, move || names.iter().try_for_each(|name| cgroups::kill(name)));
         let fleet = Fleet::new(self, &places, nodes, peer)?;
         run_case(&self.place, fleet, watchdog, test, Fleet::report)?;
         Ok(places.iter().try_for_each(Place::check_clean)?)

@@ -48,7 +48,7 @@ pub fn outage(
 fn answers(output: Option<ChildStdout>) -> Receiver<Duration> {
     let (sender, receiver) = mpsc::channel();
     std::thread::spawn(move || {
-        for line in output.into_iter().flat_map(|it| BufReader::new(it).lines()) {
+        for line in output.into_iter().flat_map(|stdout| BufReader::new(stdout).lines()) {
             let Ok(line) = line else { break };
             let stamp = line.strip_prefix('[').and_then(|rest| rest.split_once("] "));
             if let Some((stamp, rest)) = stamp

@@ -59,7 +59,7 @@ pub fn calls(text: &str, begin: Moment) -> Vec<Event> {
     let mut connections: Vec<String> = Vec::new();
     let mut open: HashMap<(String, u64), &Value> = HashMap::new();
     let mut events = Vec::new();
-    for message in messages.iter().filter(|it| moment(it) >= begin) {
+    for message in messages.iter().filter(|message| moment(message) >= begin) {
         let (sender, destination) = (name(message, "sender"), name(message, "destination"));
         match message["type"].as_str() {
             Some("method_call") => {
@@ -74,7 +74,9 @@ pub fn calls(text: &str, begin: Moment) -> Vec<Event> {
                 else {
                     continue;
                 };
-                let Some(place) = connections.iter().position(|it| *it == destination) else {
+                let Some(place) =
+                    connections.iter().position(|connection| *connection == destination)
+                else {
                     continue;
                 };
                 let path = name(call, "path");
@@ -139,13 +141,13 @@ fn phases(events: &[Event]) -> Vec<Phase> {
         let begin = event.at.saturating_sub(microseconds);
         Some(Phase { name: name.to_owned(), begin, end: event.at })
     };
-    events.iter().filter(|it| it.source == Source::Agent).filter_map(phase).collect()
+    events.iter().filter(|event| event.source == Source::Agent).filter_map(phase).collect()
 }
 
 /// The time within `phase` with a call open: somebody else was waited for.
 fn answering(events: &[Event], phase: &Phase) -> u64 {
     let mut until = phase.begin;
-    let calls = events.iter().filter(|it| it.source == Source::Call);
+    let calls = events.iter().filter(|event| event.source == Source::Call);
     calls.fold(0, |sum, call| {
         let (begin, end) = (call.at.max(until), (call.at + call.lasts).min(phase.end));
         until = until.max(end);
@@ -156,11 +158,11 @@ fn answering(events: &[Event], phase: &Phase) -> u64 {
 /// Everything in its order, with milliseconds from `begin`; calls that only read are counted, not listed. Then a line for each
 /// phase.
 pub fn table(mut events: Vec<Event>, begin: Moment) -> String {
-    events.sort_by_key(|it| it.at);
+    events.sort_by_key(|event| event.at);
     let milliseconds = |moment: u64| moment as f64 / 1e3;
     let mut text = String::new();
     let mut reads = 0_usize;
-    for event in events.iter().filter(|it| it.at >= begin) {
+    for event in events.iter().filter(|event| event.at >= begin) {
         if event.source == Source::Call && is_read(&event.text) {
             reads += 1;
             continue;
@@ -181,11 +183,12 @@ pub fn table(mut events: Vec<Event>, begin: Moment) -> String {
         "\n{:<52} {:>9} {:>9} {:>6} {:>9}",
         "phase", "ms", "answers", "calls", "rest"
     );
-    for phase in phases(&events).iter().filter(|it| it.end >= begin) {
+    for phase in phases(&events).iter().filter(|phase| phase.end >= begin) {
         let whole = phase.end - phase.begin;
         let answers = answering(&events, phase);
-        let is_in =
-            |it: &&Event| it.source == Source::Call && (phase.begin..phase.end).contains(&it.at);
+        let is_in = |event: &&Event| {
+            event.source == Source::Call && (phase.begin..phase.end).contains(&event.at)
+        };
         let _ = writeln!(
             text,
             "{:<52} {:>9.1} {:>9.1} {:>6} {:>9.1}",
@@ -202,7 +205,7 @@ pub fn table(mut events: Vec<Event>, begin: Moment) -> String {
 fn is_read(call: &str) -> bool {
     let member = call.split(' ').nth(2).unwrap_or_default();
     let reads = ["Get", "List", "Hello", "NameHasOwner", "AddMatch", "RemoveMatch", "Introspect"];
-    reads.iter().any(|it| member.starts_with(it))
+    reads.iter().any(|verb| member.starts_with(verb))
 }
 
 #[cfg(test)]
@@ -231,8 +234,10 @@ mod tests {
         events
             .extend(lines("[0.002200] 4: br-ex    inet 192.0.2.10/24\\   forever", Source::Kernel));
         let table = table(events, 1000);
-        let lines: Vec<String> =
-            table.lines().map(|it| it.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
+        let lines: Vec<String> = table
+            .lines()
+            .map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "))
+            .collect();
         assert_eq!(
             lines,
             [

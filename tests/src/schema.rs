@@ -29,7 +29,7 @@ const KEYWORDS: [&str; 13] = [
 
 fn validate(root: &Value, schema: &Value, value: &Value, at: &str, faults: &mut Vec<String>) {
     let unknown = |keyword: &&String| !KEYWORDS.contains(&keyword.as_str());
-    if let Some(keyword) = schema.as_object().and_then(|it| it.keys().find(unknown)) {
+    if let Some(keyword) = schema.as_object().and_then(|object| object.keys().find(unknown)) {
         faults.push(format!("{at}: the schema's {keyword} is not checked here"));
     }
     if let Some(reference) = schema["$ref"].as_str() {

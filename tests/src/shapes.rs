@@ -33,7 +33,7 @@ pub struct Shape {
 #[must_use]
 pub fn of_documents() -> Vec<Shape> {
     let documents = documents::fixtures().into_iter();
-    of(documents.filter_map(|it| serde_yaml::from_str(&it.text).ok()))
+    of(documents.filter_map(|document| serde_yaml::from_str(&document.text).ok()))
 }
 
 /// The shapes of a node's account.
@@ -159,7 +159,7 @@ fn numbered(item: &Value, number: u32) -> Value {
 /// Another text of the same kind.
 fn other(text: &str, number: u32) -> String {
     let (address, length) =
-        text.split_once('/').map_or((text, None), |(it, rest)| (it, Some(rest)));
+        text.split_once('/').map_or((text, None), |(address, rest)| (address, Some(rest)));
     let [_, a, b, c] = number.to_be_bytes();
     let address = if address.parse::<Ipv4Addr>().is_ok() {
         format!("10.{a}.{b}.{c}")

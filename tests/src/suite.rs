@@ -80,7 +80,9 @@ impl Options {
             };
             trials.retain(|trial| self.further.iter().any(|filter| is_named(trial.name(), filter)));
             if exact {
-                trials.sort_by_key(|trial| self.further.iter().position(|it| it == trial.name()));
+                trials.sort_by_key(|trial| {
+                    self.further.iter().position(|filter| filter == trial.name())
+                });
             }
         }
         trials
@@ -157,7 +159,7 @@ mod tests {
         let told = slowest(&mut [time(5, "one"), time(70, "two"), time(4, "three")]);
         assert_eq!(told.as_deref(), Some("the slowest cases: two 70 s, one 5 s\n"));
         let mut many = [time(9, "any"); 20];
-        assert_eq!(slowest(&mut many).map(|it| it.matches("any").count()), Some(SHOWN));
+        assert_eq!(slowest(&mut many).map(|text| text.matches("any").count()), Some(SHOWN));
     }
 
     #[test]

@@ -64,8 +64,9 @@ fn report(output: &Output, code: i32) -> Value {
 /// The sentence of a probe about a target, if it has this result.
 pub fn detail<'r>(report: &'r Value, probe: &str, target: &str, result: &str) -> Option<&'r str> {
     let mut findings = report["findings"].as_array()?.iter();
-    let is_it =
-        |it: &&Value| it["probe"] == probe && it["target"] == target && it["result"] == result;
+    let is_it = |finding: &&Value| {
+        finding["probe"] == probe && finding["target"] == target && finding["result"] == result
+    };
     findings.find(is_it)?["detail"].as_str()
 }
 

@@ -61,7 +61,7 @@ fn profiles_survived(inside: &Inside) -> Result<()> {
     for (name, device) in [("bond0", "bond0"), ("bond0.100", "bond0.100"), ("enp", "enp")] {
         let line = active.lines().find(|line| {
             line.starts_with(name)
-                && line.rsplit(':').next().is_some_and(|it| it.starts_with(device))
+                && line.rsplit(':').next().is_some_and(|field| field.starts_with(device))
         });
         let uuid = line.and_then(|line| line.split(':').nth(1)).unwrap_or("none");
         // nmgen's uuids are of version 5, derived from names; NetworkManager's and nmstate's are of version 4.

@@ -29,8 +29,8 @@ fn node() -> Node {
 fn hold(inside: &Inside, phase: &str) -> Result<Mark, Error> {
     inside.write("/run/lab-hold", &format!("DAYONE_HOLD_AT={phase}\n"))?;
     let mark = start(inside)?;
-    inside.wait_journal(&[mark.argument(), "SYSLOG_IDENTIFIER=dayone"], ATTEMPT, |it| {
-        it.field("DAYONE_HELD").is_some()
+    inside.wait_journal(&[mark.argument(), "SYSLOG_IDENTIFIER=dayone"], ATTEMPT, |entry| {
+        entry.field("DAYONE_HELD").is_some()
     })?;
     Ok(mark)
 }

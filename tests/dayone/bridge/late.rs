@@ -67,8 +67,8 @@ fn lease_after_the_first_attempt() -> Result<(), Error> {
         let second = mark(&inside)?;
         case.peer_mut().fault(Fault::DropDhcp, false)?;
         inside.sh("nmcli --wait 0 connection up eno1")?;
-        let pause = inside.wait_journal(&[second.argument()], ATTEMPT, |it| {
-            it.message() == "the pause is over"
+        let pause = inside.wait_journal(&[second.argument()], ATTEMPT, |entry| {
+            entry.message() == "the pause is over"
         })?;
         assert_eq!(pause.field("DAYONE_WOKEN"), Some("Network"));
         let it = bridge_outcome(&inside, Some(&second))?;

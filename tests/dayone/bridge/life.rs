@@ -56,7 +56,7 @@ fn seen(case: &Case<'_>) -> Result<String, Error> {
     let asked = inside.sh("cat /run/ofport_requests.br-ex")?;
     // Nothing, if it came before ovs-vswitchd had opened the card: it does not wait.
     assert!(
-        [number(case)?.as_str(), "[]"].map(|it| format!("eno1 {it}")).contains(&asked),
+        [number(case)?.as_str(), "[]"].map(|ofport| format!("eno1 {ofport}")).contains(&asked),
         "{asked}"
     );
     inside.sh("cat /sys/class/net/br-ex/address /sys/class/net/br-ex/mtu")

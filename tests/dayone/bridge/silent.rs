@@ -21,8 +21,8 @@ fn old_network_comes_back_and_the_next_try_makes_br_ex() -> Result<(), Error> {
         case.peer_mut().fault(Fault::IgnoreNeighbours, true)?;
         inside.write("/run/lab-go", "")?;
         // The roll back is proved by the gateway too.
-        inside.wait_journal(&[first.argument(), "SYSLOG_IDENTIFIER=dayone"], ATTEMPT, |it| {
-            it.message().starts_with("probing the new network: probe")
+        inside.wait_journal(&[first.argument(), "SYSLOG_IDENTIFIER=dayone"], ATTEMPT, |entry| {
+            entry.message().starts_with("probing the new network: probe")
         })?;
         case.peer_mut().fault(Fault::IgnoreNeighbours, false)?;
         let it = bridge_outcome(&inside, Some(&first))?;

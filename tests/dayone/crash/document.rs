@@ -84,7 +84,10 @@ fn old_network_or_the_new_one() -> Result<(), Error> {
     node::hold(&recordings, 20_000_usize.saturating_sub(second))?;
     for (step, expected, recording) in &mutants {
         let is_noticed = campaign::is_noticed(recording, || Recovery::new(expected));
-        assert!(is_noticed.map_err(|it| faulty(&it))?, "nothing notices an agent without {step}");
+        assert!(
+            is_noticed.map_err(|fault| faulty(&fault))?,
+            "nothing notices an agent without {step}"
+        );
     }
     Ok(())
 }

@@ -31,7 +31,7 @@ pub(super) fn hold(recordings: &[Named]) -> Result<usize, Error> {
     for (name, expected, recording) in recordings {
         let simple = States::new(recording).all(0);
         for first in simple.iter().step_by(simple.len().div_ceil(CRASHES)) {
-            let report = second_crash(expected, first).map_err(|it| faulty(&it))?;
+            let report = second_crash(expected, first).map_err(|fault| faulty(&fault))?;
             let violations = report.text();
             let at = first.at;
             assert!(violations.is_empty(), "{name}, recovery after operation {at}:\n{violations}");

@@ -59,8 +59,8 @@ pub(super) fn hold(recordings: &[Named], number: usize) -> Result<(), Error> {
     // The last ones have the fewest: the first make up for them.
     for (index, (name, expected, recording)) in recordings.iter().rev().enumerate() {
         let each = number.saturating_sub(states) / (recordings.len() - index);
-        let report =
-            campaign::run(recording, each, || Recovery::new(expected)).map_err(|it| faulty(&it))?;
+        let report = campaign::run(recording, each, || Recovery::new(expected))
+            .map_err(|fault| faulty(&fault))?;
         states += report.states;
         let (operations, tried) = (recording.length(), report.states);
         let line = format_args!("{name}: {operations} operations, {tried} states\n");

@@ -19,15 +19,15 @@ pub(super) fn recorded(
     command.args(arguments);
     command.envs(omitted.map(|step| ("DAYONE_OMIT", step)));
     let manager = inside.process("NetworkManager.service")?;
-    let trace = Trace::attach(&command, &[manager]).map_err(|it| faulty(&it))?;
+    let trace = Trace::attach(&command, &[manager]).map_err(|fault| faulty(&fault))?;
     let root = inside.root()?;
     let failed = |source| Error::File { operation: "read", path: root.clone(), source };
     let read = || Tree::read(&root, PLACES).map_err(failed);
     let start = read()?;
-    let (code, calls) = trace.finish().map_err(|it| faulty(&it))?;
+    let (code, calls) = trace.finish().map_err(|fault| faulty(&fault))?;
     let status = inside.read("/run/dayone/status.json")?.unwrap_or_default();
     assert_eq!(code, Some(exit), "dayone {arguments:?}: {status}");
-    let recording = Recording::new(start, PLACES, &calls).map_err(|it| faulty(&it))?;
+    let recording = Recording::new(start, PLACES, &calls).map_err(|fault| faulty(&fault))?;
     // NetworkManager may go on, but not with these files.
     let is_settled = |path: &str| super::recovery::is_network(path) || path.contains("/dayone");
     let difference = read()?.only(is_settled).difference(&recording.end().only(is_settled));

@@ -105,7 +105,8 @@ impl Expected {
 
     /// The rule that `after` breaks, the disk after the recovery of `state`, or whether its configuration is the new one.
     fn is_new(&self, state: &State, after: &Tree) -> Result<bool, String> {
-        let (before, kept) = (state.tree.only(|it| !is_own(it)), after.only(|it| !is_own(it)));
+        let (before, kept) =
+            (state.tree.only(|path| !is_own(path)), after.only(|path| !is_own(path)));
         if let Some(difference) = kept.difference(&before) {
             return Err(format!("a file of others: {difference}"));
         }

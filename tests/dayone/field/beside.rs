@@ -56,9 +56,10 @@ fn peers_do_not_undo_the_commit(field: Field) -> Result<(), Error> {
         case.boot()?;
         in_force(case, &document)?;
         // The remote of OVN's database of the previous boot was cleared before OVN started.
-        let forgotten = case.inside()?.wait_journal(&["SYSLOG_IDENTIFIER=dayone"], SOON, |it| {
-            it.message().contains("address of OVN's southbound database")
-        })?;
+        let forgotten =
+            case.inside()?.wait_journal(&["SYSLOG_IDENTIFIER=dayone"], SOON, |entry| {
+                entry.message().contains("address of OVN's southbound database")
+            })?;
         assert!(forgotten.moment() < case.inside()?.unit("kubelet.service")?.exec_start);
         Ok(())
     })

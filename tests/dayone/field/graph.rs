@@ -28,7 +28,10 @@ pub(super) fn complaints(inside: &Inside) -> Result<Vec<String>, Error> {
         "dayone-bridge.service",
     ])?;
     let lines = verify.stderr.lines();
-    Ok(lines.filter(|line| COMPLAINTS.iter().any(|it| line.contains(it))).map(Into::into).collect())
+    Ok(lines
+        .filter(|line| COMPLAINTS.iter().any(|complaint| line.contains(complaint)))
+        .map(Into::into)
+        .collect())
 }
 
 fn graph_has_no_cycle(node: Node, version: &str) -> Result<(), Error> {

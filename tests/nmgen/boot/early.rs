@@ -104,7 +104,10 @@ fn beside_a_static_address_without_a_default_route_they_are_waited_for() {
     let routes = "routes: {config: [{destination: 0.0.0.0/0, next-hop-address: 192.0.2.1, next-hop-interface: ens4}]}\n";
     let document = format!("{routes}interfaces:\n- name: ens4\n{DYNAMIC}");
     let own = profile(&booted(&document, ""), "ens4");
-    assert!(get(&own, "ipv4", "route0").is_some_and(|it| it.starts_with("0.0.0.0/0,")), "{own:?}");
+    assert!(
+        get(&own, "ipv4", "route0").is_some_and(|route| route.starts_with("0.0.0.0/0,")),
+        "{own:?}"
+    );
     for early in [beside, own] {
         assert_eq!(get(&early, "ipv4", "dhcp-timeout"), Some("90"), "{early:?}");
         assert_ne!(get(&early, "ipv4", "may-fail"), Some("true"), "{early:?}");

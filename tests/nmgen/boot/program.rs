@@ -28,7 +28,7 @@ fn generate(arguments: &[&str], source: &Path) -> Output {
 fn unpack(archive: &Path, to: &Path) {
     let mut command = Command::new("sh");
     command.current_dir(to).stdin(Stdio::from(fs::File::open(archive).unwrap()));
-    let is_compressed = archive.extension().is_some_and(|it| it == "img");
+    let is_compressed = archive.extension().is_some_and(|extension| extension == "img");
     let reader = if is_compressed { "gzip -dc" } else { "cat" };
     let status = command.args(["-euc", &format!("{reader} | cpio -idm --quiet")]).status();
     assert!(status.unwrap().success(), "{}", archive.display());

@@ -247,10 +247,10 @@ fn security(unit: &Path) -> (Vec<String>, f64) {
         String::from_utf8(command.output().unwrap().stdout).unwrap()
     };
     let found: serde_json::Value = serde_json::from_str(&analyze("--json=short")).unwrap();
-    let open = found.as_array().unwrap().iter().filter(|it| it["set"] == false);
-    let open = open.filter(|it| !it["exposure"].is_null());
+    let open = found.as_array().unwrap().iter().filter(|check| check["set"] == false);
+    let open = open.filter(|check| !check["exposure"].is_null());
     let open = open
-        .map(|it| it["json_field"].as_str().unwrap().trim_end_matches(')').to_owned())
+        .map(|check| check["json_field"].as_str().unwrap().trim_end_matches(')').to_owned())
         .collect();
     let text = analyze("--json=off");
     let level = text.lines().last().unwrap().split(": ").nth(1).unwrap();

@@ -41,14 +41,16 @@ fn has_test(file: &Path, name: &str) -> bool {
     // The last is a case for each release of the field.
     ["#[tests::case]", "#[test]", "#[tokio::test", "each_release!("]
         .iter()
-        .any(|it| attributes.contains(it))
+        .any(|attribute| attributes.contains(attribute))
 }
 
 /// The case, and the node of the field that it names behind.
 fn of_a_node(name: &str) -> (&str, Option<&str>) {
     let nodes = ["release_", "two_nodes_", "single_node_"];
     match name.rsplit_once("::") {
-        Some((case, node)) if nodes.iter().any(|it| node.starts_with(it)) => (case, Some(node)),
+        Some((case, node)) if nodes.iter().any(|prefix| node.starts_with(prefix)) => {
+            (case, Some(node))
+        }
         _ => (name, None),
     }
 }
@@ -58,7 +60,7 @@ fn is_on(file: &Path, case: &str, node: &str) -> bool {
     let text = fs::read_to_string(file).unwrap_or_default();
     let list = text.split(&format!("each_release!({case}:")).nth(1).unwrap_or_default();
     let list = list.split(')').next().unwrap_or_default();
-    list.split(',').any(|it| it.trim() == node)
+    list.split(',').any(|name| name.trim() == node)
 }
 
 /// Each row of the page has cases, and they exist.

@@ -45,9 +45,11 @@ fn licences_are_among_those_of_deny_toml() {
     let deny = serde_json::to_value(table("deny.toml")).unwrap();
     let exceptions = deny["licenses"]["exceptions"].as_array().unwrap();
     let is_allowed = |name: &str, text: &str| {
-        let its = exceptions.iter().filter(|it| it["crate"].as_str() == Some(name));
-        let lists = its.chain([&deny["licenses"]]).map(|it| it["allow"].as_array().unwrap());
-        let allowed: BTreeSet<&str> = lists.flatten().map(|it| it.as_str().unwrap()).collect();
+        let its = exceptions.iter().filter(|exception| exception["crate"].as_str() == Some(name));
+        let lists =
+            its.chain([&deny["licenses"]]).map(|section| section["allow"].as_array().unwrap());
+        let allowed: BTreeSet<&str> =
+            lists.flatten().map(|licence| licence.as_str().unwrap()).collect();
         let expression = Expression::parse_mode(text, ParseMode::LAX).unwrap();
         expression.evaluate(|requirement| allowed.contains(requirement.to_string().as_str()))
     };
@@ -63,7 +65,8 @@ fn licences_are_among_those_of_deny_toml() {
 #[tests::case]
 fn packages_come_from_one_registry() {
     let packages = packages();
-    let sources: BTreeSet<&str> = packages.iter().filter_map(|it| it["source"].as_str()).collect();
+    let sources: BTreeSet<&str> =
+        packages.iter().filter_map(|package| package["source"].as_str()).collect();
     assert_eq!(sources.len(), 1, "{sources:?}");
     assert!(sources.iter().all(|source| source.starts_with("registry+")), "{sources:?}");
 }
@@ -77,9 +80,9 @@ fn versions_of_dependencies_are_the_workspaces() {
         let manifest = table(&format!("{}/Cargo.toml", member.as_str().unwrap()));
         for kind in ["dependencies", "dev-dependencies", "build-dependencies"] {
             for (name, value) in
-                manifest.get(kind).and_then(|it| it.as_table()).into_iter().flatten()
+                manifest.get(kind).and_then(|section| section.as_table()).into_iter().flatten()
             {
-                let inherits = value.get("workspace").and_then(|it| it.as_bool());
+                let inherits = value.get("workspace").and_then(|flag| flag.as_bool());
                 assert_eq!(inherits, Some(true), "{member:?}: {name}");
                 used.insert(name.clone());
             }
@@ -123,7 +126,8 @@ fn every_suite_has_a_stage_and_every_stage_a_suite() {
         assert!(run.insert(other), "make check-all runs it too");
     }
     let suites = manifest["test"].as_array().unwrap();
-    let names: BTreeSet<&str> = suites.iter().map(|it| it["name"].as_str().unwrap()).collect();
+    let names: BTreeSet<&str> =
+        suites.iter().map(|suite| suite["name"].as_str().unwrap()).collect();
     assert_eq!(run, names);
     for suite in suites {
         assert_eq!(suite["harness"].as_bool(), Some(false), "{suite:?}");
@@ -133,7 +137,7 @@ fn every_suite_has_a_stage_and_every_stage_a_suite() {
         for entry in fs::read_dir(directory).unwrap() {
             let file = entry.unwrap().path();
             let name = file.file_stem().unwrap().to_str().unwrap().to_owned();
-            if file.extension().is_some_and(|it| it == "rs") && file != path {
+            if file.extension().is_some_and(|extension| extension == "rs") && file != path {
                 assert!(
                     main.contains(&format!("mod {name};")),
                     "{} is in no suite",

@@ -16,14 +16,14 @@ fn pages() -> Vec<PathBuf> {
     let mut found: Vec<PathBuf> = Vec::new();
     for entry in fs::read_dir(root()).unwrap() {
         let path = entry.unwrap().path();
-        if path.is_dir() && !NOT_OURS.iter().any(|it| path.ends_with(it)) {
+        if path.is_dir() && !NOT_OURS.iter().any(|folder| path.ends_with(folder)) {
             found.extend(files(&path).unwrap().into_keys().map(|name| path.join(name)));
         } else {
             found.push(path);
         }
     }
     let fixtures = root().join("tests/fixtures");
-    found.retain(|path| path.extension().is_some_and(|it| it == "md"));
+    found.retain(|path| path.extension().is_some_and(|extension| extension == "md"));
     found.retain(|path| !path.starts_with(&fixtures));
     assert!(found.len() > 30, "{found:?}");
     found
@@ -42,7 +42,10 @@ fn sections(page: &Path) -> BTreeSet<String> {
     let titles = text.lines().filter(|line| line.starts_with('#'));
     let name = |title: &str| {
         let words = title.trim_start_matches('#').trim().to_lowercase().replace(' ', "-");
-        words.chars().filter(|it| it.is_alphanumeric() || "-_".contains(*it)).collect()
+        words
+            .chars()
+            .filter(|character| character.is_alphanumeric() || "-_".contains(*character))
+            .collect()
     };
     titles.map(name).collect()
 }

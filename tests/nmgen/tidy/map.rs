@@ -46,7 +46,10 @@ fn tree() -> BTreeSet<PathBuf> {
         let entry = entry.unwrap();
         let name = PathBuf::from(entry.file_name());
         let is_hidden = name.to_str().is_some_and(|name| name.starts_with('.'));
-        if entry.path().is_dir() && !is_hidden && !NOT_OURS.iter().any(|it| name.ends_with(it)) {
+        if entry.path().is_dir()
+            && !is_hidden
+            && !NOT_OURS.iter().any(|folder| name.ends_with(folder))
+        {
             found.extend(files(&entry.path()).unwrap().into_keys().map(|path| name.join(path)));
         }
     }
@@ -65,7 +68,7 @@ fn the_map_is_one_page() {
 #[tests::case]
 fn rooms_exist() {
     let missing: Vec<_> =
-        rooms(&map()).into_iter().filter(|it| !root().join(it).is_dir()).collect();
+        rooms(&map()).into_iter().filter(|room| !root().join(room).is_dir()).collect();
     assert!(missing.is_empty(), "{missing:?}");
 }
 
@@ -73,15 +76,17 @@ fn rooms_exist() {
 #[tests::case]
 fn every_folder_has_a_room() {
     let rooms = rooms(&map());
-    let has_rooms = |room: &Path| rooms.iter().any(|it| it != room && it.starts_with(room));
+    let has_rooms =
+        |room: &Path| rooms.iter().any(|other| other != room && other.starts_with(room));
     let is_in_room = |folder: &Path| {
-        let mut above = folder.ancestors().filter(|it| rooms.contains(*it));
+        let mut above = folder.ancestors().filter(|ancestor| rooms.contains(*ancestor));
         above.next().is_some_and(|room| room == folder || !has_rooms(room))
     };
     let folders: BTreeSet<PathBuf> =
         tree().iter().filter_map(|path| path.parent()).map(Path::to_owned).collect();
     // A hall has the way to its rooms, and a manifest or a page.
-    let without: Vec<_> = folders.iter().filter(|it| !is_in_room(it) && !has_rooms(it)).collect();
+    let without: Vec<_> =
+        folders.iter().filter(|folder| !is_in_room(folder) && !has_rooms(folder)).collect();
     assert!(without.is_empty(), "{without:#?}");
 }
 
@@ -99,7 +104,11 @@ fn files_that_pages_name_exist() {
     };
     let mut pages: Vec<PathBuf> =
         ["ARCHITECTURE.md", "CONTRIBUTING.md", "README.md"].map(PathBuf::from).into();
-    pages.extend(tree.iter().filter(|path| path.extension().is_some_and(|it| it == "md")).cloned());
+    pages.extend(
+        tree.iter()
+            .filter(|path| path.extension().is_some_and(|extension| extension == "md"))
+            .cloned(),
+    );
     pages.retain(|page| !page.starts_with("tests/fixtures"));
     let (mut checked, mut missing) = (0, Vec::new());
     for page in &pages {

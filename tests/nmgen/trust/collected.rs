@@ -40,7 +40,8 @@ fn a_report_of_strangers_files_has_bounds() {
     // Documents that all differ, beside the one of all.
     let document =
         |node: usize| format!(", \"document\": \"/cluster.yml\", \"digest\": \"{node:064}\"");
-    let all = |number: usize| (0..number).map(|it| status(it, &document(it))).collect::<String>();
+    let all =
+        |number: usize| (0..number).map(|node| status(node, &document(node))).collect::<String>();
     put("many.json", &all(20_000));
     let (code, text) = within(place.path(), &["report", "many.json"], 3.0, 100);
     assert_eq!(code, 3, "{text}");
@@ -55,9 +56,11 @@ fn a_report_of_strangers_files_has_bounds() {
 fn cards_of_strangers_files_take_a_time_that_grows_with_them() {
     let place = tempfile::tempdir().unwrap();
     let put = |name: &str, text: &str| fs::write(place.path().join(name), text).unwrap();
-    let cards: Vec<String> = (0..100_000).map(|it| format!("{{\"name\": \"e{it}\"}}")).collect();
-    let heard: Vec<String> =
-        (0..10_000).map(|it| format!("{{\"link\": \"e{it}\", \"vlans\": [1, 2]}}")).collect();
+    let cards: Vec<String> =
+        (0..100_000).map(|number| format!("{{\"name\": \"e{number}\"}}")).collect();
+    let heard: Vec<String> = (0..10_000)
+        .map(|number| format!("{{\"link\": \"e{number}\", \"vlans\": [1, 2]}}"))
+        .collect();
     put(
         "node.json",
         &format!(
@@ -68,7 +71,7 @@ fn cards_of_strangers_files_take_a_time_that_grows_with_them() {
     );
     let mut inspected = "apiVersion: metal3.io/v1alpha1\nkind: HardwareData\nmetadata: {name: w-0}\nspec:\n  hardware:\n    nics:\n"
         .to_owned();
-    (0..20_000).for_each(|it| writeln!(inspected, "    - {{name: e{it}}}").unwrap());
+    (0..20_000).for_each(|number| writeln!(inspected, "    - {{name: e{number}}}").unwrap());
     put("hardware.yaml", &inspected);
     put("w-0.yml", "interfaces: [{name: e1, type: ethernet, state: up}]\n");
     for file in ["node.json", "hardware.yaml"] {

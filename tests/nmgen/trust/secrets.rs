@@ -72,7 +72,7 @@ fn unexpected() -> Vec<String> {
         install,
         config,
     ];
-    let others = others.map(|it| format!("{it}\n"));
+    let others = others.map(|text| format!("{text}\n"));
     sections.flat_map(of_section).chain(of_others).chain(others).collect()
 }
 

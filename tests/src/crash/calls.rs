@@ -124,7 +124,7 @@ fn hexadecimal(text: &str) -> Option<Vec<u8>> {
     if rest.starts_with("...") {
         return None;
     }
-    digits.split("\\x").skip(1).map(|it| u8::from_str_radix(it, 16).ok()).collect()
+    digits.split("\\x").skip(1).map(|byte| u8::from_str_radix(byte, 16).ok()).collect()
 }
 
 #[cfg(test)]

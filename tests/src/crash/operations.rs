@@ -107,7 +107,8 @@ impl Reader<'_> {
             ("rename", [from, to]) => self.rename(&path(None, from)?, &path(None, to)?),
             ("renameat" | "renameat2", [from, from_name, to, to_name, rest @ ..]) => {
                 let (from, to) = (path(Some(from), from_name)?, path(Some(to), to_name)?);
-                let is_exchange = rest.iter().any(|it| flags(it) == Some("RENAME_EXCHANGE"));
+                let is_exchange =
+                    rest.iter().any(|argument| flags(argument) == Some("RENAME_EXCHANGE"));
                 match is_exchange && self.is_watched(&from) {
                     true => None,
                     false => self.rename(&from, &to),
@@ -186,7 +187,7 @@ impl Reader<'_> {
         if flags.contains("O_TMPFILE") {
             return None;
         }
-        let has = |flag: &str| flags.split('|').any(|it| it == flag);
+        let has = |flag: &str| flags.split('|').any(|name| name == flag);
         if self.disk.find(&path).is_none() {
             // Opened by a link.
             if !has("O_CREAT") {
@@ -318,8 +319,8 @@ fn flags(argument: &Argument) -> Option<&str> {
 
 fn octal(argument: &Argument) -> Option<u32> {
     // Without the kind of the file, which some programs add.
-    let is_kind = |it: &&str| it.starts_with("S_I");
-    let mode = flags(argument)?.split('|').find(|it| !is_kind(it))?;
+    let is_kind = |flag: &&str| flag.starts_with("S_I");
+    let mode = flags(argument)?.split('|').find(|flag| !is_kind(flag))?;
     Some(u32::from_str_radix(mode, 8).ok()? & 0o7777)
 }
 

@@ -67,7 +67,8 @@ impl<'r> States<'r> {
             disk.apply(&operation.change);
             disks.push(disk);
         }
-        let directories = operations.iter().map(|it| it.change.directories()).collect();
+        let directories =
+            operations.iter().map(|operation| operation.change.directories()).collect();
         Self { recording, disks, directories }
     }
 
@@ -221,7 +222,8 @@ impl<'r> States<'r> {
         while let Some(index) = open.pop() {
             for directory in &self.directories[index] {
                 if let Some(pending) = names.get_mut(directory) {
-                    let (before, after) = pending.iter().partition(|it| **it <= index);
+                    let (before, after) =
+                        pending.iter().partition(|operation| **operation <= index);
                     *pending = after;
                     open.extend::<Vec<usize>>(before);
                 }
@@ -270,8 +272,9 @@ impl<'r> States<'r> {
             let mut has_changed = false;
             for (index, is_lost) in (begin..).zip(&mut is_lost) {
                 let directories = &self.directories[index];
-                let is_after =
-                    directories.iter().any(|it| from.get(it).is_some_and(|f| *f <= index));
+                let is_after = directories
+                    .iter()
+                    .any(|directory| from.get(directory).is_some_and(|f| *f <= index));
                 if !is_after && !*is_lost {
                     continue;
                 }
@@ -326,7 +329,8 @@ fn simple(places: &[Place]) -> Vec<Vec<usize>> {
         choices[place] = choice;
         choices
     };
-    let each = || (0..places.len()).flat_map(|it| (1..=most[it]).map(move |choice| (it, choice)));
+    let each =
+        || (0..places.len()).flat_map(|place| (1..=most[place]).map(move |choice| (place, choice)));
     let mut all = vec![none.clone()];
     all.extend(each().map(|(place, choice)| with(&none, place, choice)));
     all.push(most.clone());

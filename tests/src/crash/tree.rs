@@ -89,7 +89,7 @@ impl Tree {
         for place in places {
             let mut above = Vec::new();
             let mut parent = Path::new(place).parent();
-            while let Some(it) = parent.filter(|it| it.parent().is_some()) {
+            while let Some(it) = parent.filter(|path| path.parent().is_some()) {
                 above.push(it);
                 parent = it.parent();
             }
@@ -152,7 +152,7 @@ impl Tree {
     pub fn write(&self, root: &Path, now: &Self) -> io::Result<()> {
         let real = |path: &str| root.join(path.trim_start_matches('/'));
         for (path, entry) in now.0.iter().rev() {
-            if self.0.get(path).is_some_and(|it| it.is_same_kind(entry)) {
+            if self.0.get(path).is_some_and(|wanted| wanted.is_same_kind(entry)) {
                 continue;
             }
             match entry.kind {
@@ -161,7 +161,7 @@ impl Tree {
             }
         }
         for (path, entry) in &self.0 {
-            let old = now.0.get(path).filter(|it| it.is_same_kind(entry));
+            let old = now.0.get(path).filter(|old| old.is_same_kind(entry));
             if old == Some(entry) {
                 continue;
             }

@@ -35,7 +35,7 @@ const OF_THE_TOPOLOGY: [&[&str]; 3] =
 /// When the file is not what its schema says.
 pub fn collected(inside: &Inside) -> Result<Value> {
     let bundle = written(inside, &[])?;
-    assert!(bundle["milliseconds"].as_u64().is_some_and(|it| it < 10_000), "{bundle:#}");
+    assert!(bundle["milliseconds"].as_u64().is_some_and(|time| time < 10_000), "{bundle:#}");
     Ok(bundle)
 }
 
@@ -108,9 +108,9 @@ fn compares(inside: &Inside, bundle: Value, answers: &[&[&str]]) -> Result<Value
 fn with_tokens(replayed: &str, live: &str) -> String {
     const TOKEN: &str = "hidden-";
     let (mut shown, mut rest) = (String::new(), live);
-    while let Some(token) = replayed.get(shown.len()..).and_then(|it| {
-        let at = it.find(TOKEN)?;
-        Some((at, it.get(at..at + TOKEN.len() + 64)?))
+    while let Some(token) = replayed.get(shown.len()..).and_then(|tail| {
+        let at = tail.find(TOKEN)?;
+        Some((at, tail.get(at..at + TOKEN.len() + 64)?))
     }) {
         let (at, token) = token;
         let Some((before, behind)) = rest.split_at_checked(at) else { break };
@@ -128,7 +128,7 @@ mod tests {
     #[test]
     fn a_token_stands_for_a_digest_of_its_place() {
         let (digest, token) = ("a".repeat(64), format!("hidden-{}", "b".repeat(64)));
-        let of = |it: &str| format!("digest: {it}\ntrial: {it}.");
+        let of = |value: &str| format!("digest: {value}\ntrial: {value}.");
         assert_eq!(with_tokens(&of(&token), &of(&digest)), of(&token));
         assert_eq!(with_tokens(&of(&digest), &of(&digest)), of(&digest));
         assert_ne!(with_tokens(&of(&token), &digest), of(&token));

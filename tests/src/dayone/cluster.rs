@@ -176,7 +176,8 @@ impl<'f, 'lab> Cluster<'f, 'lab> {
     pub fn run(&mut self, command: &str) -> Result<Output> {
         for name in self.fleet.names() {
             let root = self.fleet.inside(&name)?.root()?;
-            let process = root.components().nth(2).map(|it| it.as_os_str().to_owned());
+            let process =
+                root.components().nth(2).map(|component| component.as_os_str().to_owned());
             let process = process.unwrap_or_default();
             self.write(&format!("nodes/{name}"), &process.to_string_lossy());
         }
@@ -267,12 +268,14 @@ impl<'f, 'lab> Cluster<'f, 'lab> {
                     let roles = &spec["machineConfigSelector"]["matchExpressions"][0]["values"];
                     let roles = roles.as_sequence().expect("roles").iter();
                     let pool = Pool {
-                        roles: roles.map(|it| it.as_str().expect("a role").to_owned()).collect(),
+                        roles: roles
+                            .map(|role| role.as_str().expect("a role").to_owned())
+                            .collect(),
                         is_paused: false,
                         max_unavailable: spec["maxUnavailable"].as_u64().unwrap_or(1).to_string(),
                         name,
                     };
-                    self.pools.retain(|it| it.name != pool.name);
+                    self.pools.retain(|other| other.name != pool.name);
                     self.pools.push(pool);
                 }
                 Some("MachineConfig") => {
@@ -314,7 +317,7 @@ impl<'f, 'lab> Cluster<'f, 'lab> {
         let name = self.pool_of(node);
         let pool = self.pools.iter().find(|pool| pool.name == name).expect("the pool");
         let mut files: BTreeMap<&str, &File> = BTreeMap::new();
-        for config in self.configs.values().filter(|it| pool.roles.contains(&it.role)) {
+        for config in self.configs.values().filter(|config| pool.roles.contains(&config.role)) {
             files.extend(config.files.iter().map(|file| (file.path.as_str(), file)));
         }
         let reboots = pool.roles.iter().filter_map(|role| self.asked.get(role)).sum();
@@ -322,7 +325,7 @@ impl<'f, 'lab> Cluster<'f, 'lab> {
     }
 
     fn is_ready(&self, node: &str) -> bool {
-        let unit = self.fleet.inside(node).and_then(|it| it.unit("kubelet.service"));
+        let unit = self.fleet.inside(node).and_then(|inside| inside.unit("kubelet.service"));
         unit.is_ok_and(|unit| unit.active_state == "active")
     }
 

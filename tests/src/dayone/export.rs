@@ -20,7 +20,7 @@ pub fn exports(inside: &Inside) -> Result<String> {
     let output = inside.run(&["dayone", "export"])?;
     assert_eq!(output.status.code(), Some(0), "{output}");
     let document = output.stdout;
-    for device in inside.sh(DEVICES)?.lines().filter(|it| !it.is_empty()) {
+    for device in inside.sh(DEVICES)?.lines().filter(|device| !device.is_empty()) {
         assert!(document.contains(&format!("- name: {device}\n")), "{device} in {document}");
     }
     inside.write(FILE, &document)?;

@@ -194,6 +194,6 @@ fn active(peer: &Gateway) -> Result<BTreeSet<[String; 3]>> {
         ["alertname", "reason", "instance"]
             .map(|name| alert["labels"][name].as_str().unwrap_or_default().to_owned())
     };
-    let of_nodes = alerts.iter().map(labels).filter(|it| !it[2].is_empty());
+    let of_nodes = alerts.iter().map(labels).filter(|alert| !alert[2].is_empty());
     Ok(of_nodes.collect())
 }

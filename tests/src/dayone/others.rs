@@ -58,7 +58,7 @@ pub fn make_others(inside: &Inside, links: Links) -> Result<String> {
 pub fn others_are_there(inside: &Inside, before: &str, after: &str) -> Result<()> {
     let now = inside.sh(LOOK)?;
     let gone: Vec<&str> =
-        before.lines().filter(|it| !now.lines().any(|line| line == *it)).collect();
+        before.lines().filter(|other| !now.lines().any(|line| line == *other)).collect();
     assert!(gone.is_empty(), "{after}: {gone:?}");
     Ok(())
 }

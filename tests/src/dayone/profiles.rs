@@ -82,7 +82,7 @@ fn is_set(property: &str, value: &str) -> bool {
         (_, "no") => !is_yes_by_default,
         (_, "yes") => is_yes_by_default,
         (_, "auto") => property.ends_with(".mtu"),
-        _ => ["-1 (", "0 (", "0x0 ("].iter().any(|it| value.starts_with(it)),
+        _ => ["-1 (", "0 (", "0x0 ("].iter().any(|prefix| value.starts_with(prefix)),
     };
     !is_older && !is_state && !is_default
 }

@@ -125,7 +125,7 @@ fn is_read_back(form: Form, outcome: &Outcome, contents: &[Vec<u8>]) {
         if is_left_out || host.document_text().is_none_or(|text| text.trim().is_empty()) {
             continue;
         }
-        let is_there = again.iter().any(|it| invariants::is_same(&ours, it));
+        let is_there = again.iter().any(|other| invariants::is_same(&ours, other));
         assert!(is_there, "{form:?}: {host:?} is not among {again:?}");
     }
 }

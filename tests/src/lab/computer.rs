@@ -106,7 +106,10 @@ impl<'lab> Computer<'lab> {
 
     /// The inside of the running node.
     pub(crate) fn inside(&self) -> Result<Inside> {
-        self.container.as_ref().map(|it| Inside::container(it.leader())).ok_or(Error::NotRunning)
+        self.container
+            .as_ref()
+            .map(|container| Inside::container(container.leader()))
+            .ok_or(Error::NotRunning)
     }
 
     /// Plugs a further card in, now and for later boots.
@@ -120,7 +123,10 @@ impl<'lab> Computer<'lab> {
 
     /// Takes a card out, now and for later boots.
     pub(crate) fn unplug(&mut self, gateway: &Gateway, nic: &str) {
-        self.plugged.iter().filter(|it| it.name == nic).for_each(|it| gateway.unplug(it));
+        self.plugged
+            .iter()
+            .filter(|plugged| plugged.name == nic)
+            .for_each(|plugged| gateway.unplug(plugged));
         self.plugged.retain(|plugged| plugged.name != nic);
     }
 
@@ -149,7 +155,7 @@ impl<'lab> Computer<'lab> {
         let console = self.container.as_ref().map(Container::console).unwrap_or_default();
         let commands = "journalctl --boot --no-pager --output=short-monotonic --lines=120; \
                         echo; nmcli device; ip address; ip route";
-        let journal = match self.inside().and_then(|it| it.run(&["sh", "-c", commands])) {
+        let journal = match self.inside().and_then(|inside| inside.run(&["sh", "-c", commands])) {
             Ok(output) => output.stdout,
             Err(e) => e.to_string(),
         };

@@ -81,8 +81,8 @@ impl Container {
             .map_err(|source| Error::Spawn { program: "systemd-nspawn".into(), source })?;
         let mut container =
             Self { nspawn, leader: Pid::from_raw(0), notifications, ready: false, console };
-        container.receive("the container's PID 1", Duration::from_secs(15), |it| {
-            it.leader.as_raw() != 0
+        container.receive("the container's PID 1", Duration::from_secs(15), |container| {
+            container.leader.as_raw() != 0
         })?;
         Ok(container)
     }
@@ -94,7 +94,7 @@ impl Container {
 
     /// Waits until systemd in the node has no more jobs of its start-up.
     pub(crate) fn wait_ready(&mut self, limit: Duration) -> Result<()> {
-        self.receive("the end of the node's start-up", limit, |it| it.ready)
+        self.receive("the end of the node's start-up", limit, |container| container.ready)
     }
 
     /// Waits for the container to end by itself. True if the node asked for a reboot, which nspawn leaves to its caller with
@@ -188,7 +188,7 @@ fn read_all(socket: &UnixDatagram, sender: &Sender<Notification>) {
                 _ => None,
             };
             // The socket is emptied even if nobody waits any more.
-            let _ = notification.map(|it| sender.send(it));
+            let _ = notification.map(|notification| sender.send(notification));
         }
     }
 }

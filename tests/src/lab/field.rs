@@ -219,7 +219,8 @@ mod tests {
             }
             let state = lines.next().and_then(|line| line.strip_prefix("# In the field: "));
             let state = state.unwrap_or_default();
-            let is_known = ["enabled", "disabled", "static"].iter().any(|it| state.starts_with(it));
+            let is_known =
+                ["enabled", "disabled", "static"].iter().any(|known| state.starts_with(known));
             assert!(is_known, "{}", path.display());
             // What is enabled in the middle of a cluster's life has no [Install] here.
             let is_enabled = state.starts_with("enabled") && !state.starts_with("enabled while");

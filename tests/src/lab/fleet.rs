@@ -105,13 +105,13 @@ impl<'lab> Fleet<'lab> {
     /// # Errors
     /// [`Error::NotRunning`] if it is off, or no node of this name.
     pub fn inside(&self, name: &str) -> Result<Inside> {
-        let found = self.computers.iter().find(|it| it.name() == name);
+        let found = self.computers.iter().find(|computer| computer.name() == name);
         found.ok_or(Error::NotRunning)?.inside()
     }
 
     /// The nodes' names, in their order.
     pub fn names(&self) -> Vec<String> {
-        self.computers.iter().map(|it| it.name().to_owned()).collect()
+        self.computers.iter().map(|computer| computer.name().to_owned()).collect()
     }
 
     /// The peer of all nodes.
@@ -130,7 +130,7 @@ impl<'lab> Fleet<'lab> {
 }
 
 fn of<'c, 'lab>(all: &'c mut [Computer<'lab>], name: &str) -> Result<&'c mut Computer<'lab>> {
-    all.iter_mut().find(|it| it.name() == name).ok_or(Error::NotRunning)
+    all.iter_mut().find(|computer| computer.name() == name).ok_or(Error::NotRunning)
 }
 
 impl Drop for Fleet<'_> {

@@ -158,8 +158,10 @@ impl Node {
     /// Copies a file of the host; mode 0755 if it is executable there, else 0644.
     #[must_use]
     pub fn copy(mut self, from: impl AsRef<Path>, to: &str) -> Self {
-        let executable =
-            from.as_ref().metadata().is_ok_and(|it| it.permissions().mode() & 0o100 != 0);
+        let executable = from
+            .as_ref()
+            .metadata()
+            .is_ok_and(|metadata| metadata.permissions().mode() & 0o100 != 0);
         let mode = if executable { 0o755 } else { 0o644 };
         let content = Content::Copy(from.as_ref().into());
         self.files.push(NodeFile { path: to.into(), content, mode });

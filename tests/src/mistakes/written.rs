@@ -140,9 +140,10 @@ impl Written {
             let Some(place) = place.filter(|_| is_message) else { continue };
             if messages.is_empty() {
                 let position = place.strip_prefix(&format!("{}:", self.file));
-                let number = position.and_then(|it| it.split(':').next()?.parse::<usize>().ok());
+                let number =
+                    position.and_then(|position| position.split(':').next()?.parse::<usize>().ok());
                 let is_near =
-                    |wanted: &usize| number.is_some_and(|it| it.abs_diff(*wanted) <= NEAR);
+                    |wanted: &usize| number.is_some_and(|number| number.abs_diff(*wanted) <= NEAR);
                 let says =
                     self.says.as_ref().is_none_or(|words| text_of(line, text).contains(words));
                 is_at_place = lines.iter().any(is_near) && says;

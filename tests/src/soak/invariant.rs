@@ -58,7 +58,8 @@ pub(super) fn told(
         return Ok(Ok(Told { is_in_force, applied: None, outcome }));
     }
     let applied = inside.read(APPLIED)?;
-    let document = Document::GOOD.into_iter().find(|it| Some(kind.text(machine, *it)) == applied);
+    let document =
+        Document::GOOD.into_iter().find(|document| Some(kind.text(machine, *document)) == applied);
     let Some(document) = document else {
         return Ok(Err(format!("applied has no document that held: {applied:?}")));
     };

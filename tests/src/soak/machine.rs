@@ -85,7 +85,9 @@ mod tests {
         assert_eq!((first.address(), first.mac().as_str()), (ADDRESS, dayone::MAC));
         assert_eq!(first.day_one(), dayone::DAY_ONE);
         assert_eq!(first.host_file(), dayone::HOST_FILE);
-        let all = |it: Machine| [it.name(), it.machine_id(), it.uuid(), it.mac(), it.day_one()];
+        let all = |machine: Machine| {
+            [machine.name(), machine.machine_id(), machine.uuid(), machine.mac(), machine.day_one()]
+        };
         assert!(all(first).iter().zip(all(other)).all(|(first, other)| *first != other));
         assert!(other.day_one().contains("192.0.2.11/24,192.0.2.1\n"), "{}", other.day_one());
         let repaired = first.with_another_board();

@@ -178,7 +178,9 @@ fn with_clock(node: Node) -> Node {
 /// The host's library of the same architecture as the node.
 fn faketime() -> Option<PathBuf> {
     let directories = fs::read_dir("/usr/lib").ok()?.flatten().map(|entry| entry.path());
-    directories.map(|it| it.join("faketime/libfaketimeMT.so.1")).find(|path| path.exists())
+    directories
+        .map(|directory| directory.join("faketime/libfaketimeMT.so.1"))
+        .find(|path| path.exists())
 }
 
 /// A document of a node: each interface has its MTU, so that a mixture of two shows.

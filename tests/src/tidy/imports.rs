@@ -32,7 +32,9 @@ pub struct Circle {
 /// If a directory or a file cannot be read, or a file is not Rust.
 pub fn read(src: &Path) -> io::Result<Imports> {
     let mut texts = BTreeMap::new();
-    for path in files(src)?.into_keys().filter(|path| path.extension().is_some_and(|it| it == "rs"))
+    for path in files(src)?
+        .into_keys()
+        .filter(|path| path.extension().is_some_and(|extension| extension == "rs"))
     {
         texts.insert(path.display().to_string(), fs::read_to_string(src.join(&path))?);
     }
@@ -112,8 +114,8 @@ impl Imports {
         circles(&edges)
             .into_iter()
             .map(|members| {
-                let imports =
-                    self.imports_among(|file| child(file).filter(|it| members.contains(it)));
+                let imports = self
+                    .imports_among(|file| child(file).filter(|member| members.contains(member)));
                 Circle { members: members.into_iter().collect(), imports }
             })
             .collect()
@@ -209,9 +211,9 @@ fn circles(edges: &BTreeMap<String, BTreeSet<String>>) -> BTreeSet<BTreeSet<Stri
         edges.keys().map(|from| (from.as_str(), reached_from(from, edges))).collect();
     let circle = |(member, others): (&&str, &BTreeSet<&str>)| -> BTreeSet<String> {
         let comes_back = |other: &&&str| reached.get(**other).is_some_and(|it| it.contains(member));
-        others.iter().filter(comes_back).map(|it| (*it).to_owned()).collect()
+        others.iter().filter(comes_back).map(|other| (*other).to_owned()).collect()
     };
-    reached.iter().map(circle).filter(|it| !it.is_empty()).collect()
+    reached.iter().map(circle).filter(|members| !members.is_empty()).collect()
 }
 
 fn reached_from<'e>(
@@ -227,7 +229,7 @@ fn reached_from<'e>(
                 .into_iter()
                 .flatten()
                 .map(String::as_str)
-                .filter(|it| reached.insert(*it)),
+                .filter(|other| reached.insert(*other)),
         );
     }
     reached

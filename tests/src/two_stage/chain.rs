@@ -49,7 +49,7 @@ impl Units {
             let value = |key: &str| {
                 block.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix('='))
             };
-            let time = |key| value(key).and_then(|it| it.parse().ok()).unwrap_or_default();
+            let time = |key| value(key).and_then(|number| number.parse().ok()).unwrap_or_default();
             let after = value("After").unwrap_or_default();
             let condition: u64 = time("ConditionTimestampMonotonic");
             let (start, active) =
@@ -79,7 +79,7 @@ impl Units {
     /// The last start, until this moment, of the units whose names begin so.
     pub(super) fn last_start(&self, prefix: &str, until: f64) -> Option<f64> {
         let all = self.0.iter().filter(|(name, times)| name.starts_with(prefix) && times.start > 0);
-        all.map(|(_, times)| seconds(times.start)).filter(|it| *it <= until).reduce(f64::max)
+        all.map(|(_, times)| seconds(times.start)).filter(|start| *start <= until).reduce(f64::max)
     }
 
     fn ran(&self, unit: &str) -> Option<&Times> {
@@ -93,11 +93,11 @@ impl Units {
         while let Some((unit, times)) = next {
             let took = seconds(times.end - times.start);
             chain.push(Link { unit: unit.clone(), start: seconds(times.start), took });
-            let before = times.after.iter().filter_map(|it| self.0.get_key_value(it));
+            let before = times.after.iter().filter_map(|name| self.0.get_key_value(name));
             // A chain goes back in time: of two ends at one moment none is behind the other.
-            let before = before.filter(|(_, it)| it.start > 0 && it.end <= times.start);
-            let before = before.filter(|(_, it)| it.start < times.start);
-            next = before.max_by_key(|(_, it)| it.end);
+            let before = before.filter(|(_, other)| other.start > 0 && other.end <= times.start);
+            let before = before.filter(|(_, other)| other.start < times.start);
+            next = before.max_by_key(|(_, other)| other.end);
         }
         chain
     }

@@ -68,7 +68,10 @@ impl Boot {
         let units = Units::of(inside)?;
         let took = |start, end| Some(early.at(end)? - early.at(start)?);
         Ok(Self {
-            named: early.moments(": renamed from ").filter(|it| Some(*it) <= early.pivot()).last(),
+            named: early
+                .moments(": renamed from ")
+                .filter(|moment| Some(*moment) <= early.pivot())
+                .last(),
             last_card: units.last_start(NETWORK_DEVICE, early.pivot().unwrap_or_default()),
             nmgen: early.at("Starting nmgen.service"),
             nmgen_end: early.at("Finished nmgen.service"),

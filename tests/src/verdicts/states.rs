@@ -44,7 +44,9 @@ pub fn sequences(directory: &Path) -> io::Result<Vec<Sequence>> {
         let name = if path.is_dir() { path.file_name() } else { path.file_stem() };
         let name = name.unwrap_or_default().to_string_lossy().into_owned();
         let files = if path.is_dir() { paths(&path)? } else { vec![path] };
-        let is_state = |path: &&std::path::PathBuf| path.extension().is_some_and(|it| it == "yml");
+        let is_state = |path: &&std::path::PathBuf| {
+            path.extension().is_some_and(|extension| extension == "yml")
+        };
         let states = files.iter().filter(is_state).map(fs::read_to_string);
         let states = states.collect::<io::Result<Vec<_>>>()?;
         if !states.is_empty() {
@@ -183,7 +185,7 @@ pub fn table(steps: &[Step]) -> String {
     let is_refused = |step: &&Step| {
         [&step.nmstate, &step.dayone]
             .iter()
-            .any(|it| it.as_ref().is_some_and(|(exit, _)| *exit != 0))
+            .any(|verdict| verdict.as_ref().is_some_and(|(exit, _)| *exit != 0))
     };
     for step in steps.iter().filter(|step| step.agrees() == Some(false) || is_refused(step)) {
         text += &format!(

@@ -103,7 +103,7 @@ pub(super) fn is_proved(case: &VmCase<'_>, inside: &Inside) -> Result<()> {
     let rolled_back = nobody_with_lacp_rolls_back(case, inside)?.as_secs_f64();
 
     case.channels(AGGREGATE, &[&["nic1", "nic2"]])?;
-    is_good(&probed_until(inside, 0, SETTLED, |it| it["ok"] == true)?);
+    is_good(&probed_until(inside, 0, SETTLED, |report| report["ok"] == true)?);
     let all = start.elapsed().as_secs_f64();
     tell(&format!(
         "the wire: {all:.0} s; probe of a good one: {took:.1} s; a change rolled back: {rolled_back:.0} s"
@@ -129,7 +129,7 @@ fn is_good(report: &Value) {
 /// Waits until a probe fails with this in its sentence.
 fn fails(inside: &Inside, probe: &str, target: &str, words: &str) -> Result<Value> {
     let wanted = |report: &Value| {
-        detail(report, probe, target, "failed").is_some_and(|it| it.contains(words))
+        detail(report, probe, target, "failed").is_some_and(|sentence| sentence.contains(words))
     };
     Ok(probed_until(inside, 3, SETTLED, wanted)?)
 }
@@ -146,7 +146,8 @@ fn cables_are_told(case: &VmCase<'_>, inside: &Inside) -> Result<()> {
          enp0s17: two cables are swapped"
     );
     let swapped = probed_until(inside, 3, SETTLED, |report| {
-        detail(report, "lldp", "enp0s16", "failed").is_some_and(|it| it.contains(&words))
+        detail(report, "lldp", "enp0s16", "failed")
+            .is_some_and(|sentence| sentence.contains(&words))
             && has(report, "lldp", "enp0s17", "failed")
     })?;
     assert!(has(&swapped, "lacp", "bond0", "ok"), "{swapped}");

@@ -54,8 +54,8 @@ const SYNC: &str = "fsync(3</d/new>) = 0\n";
 #[test]
 fn a_rename_orders_no_data() -> Result<(), Fault> {
     let all = states(&format!("{WRITE}{RENAME}"))?;
-    let names =
-        ["/d/new", "/d/a"].map(|path| ["", "a", "ab", "00"].map(|it| format!("{path}={it}")));
+    let names = ["/d/new", "/d/a"]
+        .map(|path| ["", "a", "ab", "00"].map(|content| format!("{path}={content}")));
     assert_eq!(all, names.concat().into_iter().chain([String::new()]).collect());
     Ok(())
 }

@@ -118,7 +118,8 @@ impl Authenticator {
     /// If hostapd knows no such card.
     pub fn identity(&self) -> Result<String> {
         let state = self.command("STA")?;
-        let identity = state.lines().find_map(|it| it.strip_prefix("dot1xAuthSessionUserName="));
+        let identity =
+            state.lines().find_map(|line| line.strip_prefix("dot1xAuthSessionUserName="));
         identity.map(str::to_owned).ok_or_else(|| self.refused("STA", &state))
     }
 
@@ -190,7 +191,8 @@ fn follow(output: impl Read, mut gate: Gate, log: &Mutex<String>) {
         } else {
             None
         };
-        let failure = change.and_then(|it| run(it, SOON).and_then(|it| it.success()).err());
+        let failure =
+            change.and_then(|command| run(command, SOON).and_then(|output| output.success()).err());
         let mut log = log.lock().unwrap_or_else(PoisonError::into_inner);
         match failure {
             Some(error) => log.push_str(&format!("the switch: {error}\n")),

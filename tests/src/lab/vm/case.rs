@@ -270,7 +270,8 @@ impl<'place> VmCase<'place> {
     /// [`Error::NotGuarded`].
     pub fn authenticator(&self, nic: &str) -> Result<&Authenticator> {
         let mut all = self.authenticators.iter();
-        all.find(|it| it.card() == nic).ok_or_else(|| Error::NotGuarded(nic.into()))
+        all.find(|authenticator| authenticator.card() == nic)
+            .ok_or_else(|| Error::NotGuarded(nic.into()))
     }
 
     /// Waits until this guarded card has authenticated itself `count` times in all.
@@ -299,7 +300,7 @@ impl<'place> VmCase<'place> {
         let console = last_lines(&self.console());
         let commands = "journalctl --boot --no-pager --output=short-monotonic --lines=150; \
                         echo; nmcli device; ip address; ip route; ovs-vsctl show";
-        let journal = match self.inside().and_then(|it| it.run(&["sh", "-c", commands])) {
+        let journal = match self.inside().and_then(|inside| inside.run(&["sh", "-c", commands])) {
             Ok(output) => output.stdout,
             Err(e) => e.to_string(),
         };

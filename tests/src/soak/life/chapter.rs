@@ -36,7 +36,8 @@ impl Chapter {
         let meeting: Vec<&'static Life> = ALL.iter().filter(|life| (life.meets)(kind)).collect();
         let mut lives = vec![random.one_of(&meeting)];
         if random.is_chosen(35) {
-            let others: Vec<_> = meeting.into_iter().filter(|it| agree(lives[0], it)).collect();
+            let others: Vec<_> =
+                meeting.into_iter().filter(|other| agree(lives[0], other)).collect();
             lives.extend((!others.is_empty()).then(|| random.one_of(&others)));
         }
         // In the order of the table.
@@ -46,7 +47,7 @@ impl Chapter {
             // of one goes with its roll back.
             true if lives
                 .iter()
-                .all(|it| it.meanwhile != Meanwhile::Bare && !loses_its_gateway(it)) =>
+                .all(|life| life.meanwhile != Meanwhile::Bare && !loses_its_gateway(life)) =>
             {
                 Work::change(kind, *document, random)
             }
@@ -127,7 +128,7 @@ mod tests {
         }
         assert_eq!(alone.len(), ALL.len(), "{alone:?}");
         let never: Vec<_> =
-            ALL.iter().map(|it| it.name).filter(|it| !together.contains(it)).collect();
+            ALL.iter().map(|life| life.name).filter(|name| !together.contains(name)).collect();
         assert_eq!(never, ["older version of the agent"]);
     }
 }

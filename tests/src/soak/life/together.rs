@@ -12,31 +12,35 @@ pub(super) fn agree(one: &Life, other: &Life) -> bool {
         // A machine whose document was never in force is known by its name alone; and nobody rolls a new machine back.
         && !(is_either(is_clone) && (has(Part::Name) || has(Part::Etc)))
         // Day two has moved the gateway on one machine and in one deployment: others know that of their document alone.
-        && !(is_either(|it| is_clone(it) || is_of_another_deployment(it)) && is_either(loses_its_gateway))
+        && !(is_either(|life| is_clone(life) || is_of_another_deployment(life))
+            && is_either(loses_its_gateway))
         // Nothing can be written to a full disk, by the fault's own script neither.
         && !(has(Part::Disk) && is_either(is_written))
 }
 
 fn is_clone(life: &Life) -> bool {
-    life.begin.iter().any(|it| matches!(it, Action::Machine(Other::Machine)))
+    life.begin.iter().any(|action| matches!(action, Action::Machine(Other::Machine)))
 }
 
 /// Whether the board is replaced, and the card with it.
 pub(super) fn replaces_the_board(life: &Life) -> bool {
-    life.begin.iter().any(|it| matches!(it, Action::Machine(Other::Board)))
+    life.begin.iter().any(|action| matches!(action, Action::Machine(Other::Board)))
 }
 
 fn is_of_another_deployment(life: &Life) -> bool {
-    life.begin.iter().any(|it| matches!(it, Action::Deployment(_)))
+    life.begin.iter().any(|action| matches!(action, Action::Deployment(_)))
 }
 
 /// Whether day two moves the gateway, and the one of before is gone.
 pub(super) fn loses_its_gateway(life: &Life) -> bool {
-    life.begin.iter().any(|it| matches!(it, Action::Gateway(false)))
+    life.begin.iter().any(|action| matches!(action, Action::Gateway(false)))
 }
 
 /// Whether it begins with files that are written in the next boot.
 fn is_written(life: &Life) -> bool {
     is_clone(life)
-        || life.begin.iter().any(|it| matches!(it, Action::Early(_) | Action::Deployment(_)))
+        || life
+            .begin
+            .iter()
+            .any(|action| matches!(action, Action::Early(_) | Action::Deployment(_)))
 }

@@ -76,7 +76,8 @@ impl Scene<'_, '_> {
             }
         }
         let actions = || {
-            let numbered = lives.iter().flat_map(|(life, n)| life.begin.iter().map(|it| (*it, *n)));
+            let numbered =
+                lives.iter().flat_map(|(life, n)| life.begin.iter().map(|action| (*action, *n)));
             numbered.enumerate()
         };
         // First everything that is written: one of the faults is a full disk.

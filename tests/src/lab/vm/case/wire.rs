@@ -38,6 +38,6 @@ impl VmCase<'_> {
 
     fn card(&self, name: &str) -> Result<&Nic> {
         let mut all = self.machine.nics.iter();
-        all.find(|it| it.name == name).ok_or_else(|| Error::NoCard(name.into()))
+        all.find(|nic| nic.name == name).ok_or_else(|| Error::NoCard(name.into()))
     }
 }
