@@ -12,7 +12,7 @@ use super::tree::{Entry, Node, Value};
 use super::{conflict, dialect, space, tab, template};
 use crate::budget::Budget;
 use crate::diagnostic::{Diagnostic, Diagnostics, Rule, rules};
-use crate::size::too_many;
+use crate::size;
 use crate::text::lines::Lines;
 use crate::text::{Position, Source, Span};
 
@@ -56,12 +56,19 @@ pub fn parse(source: &Source) -> Result<Document<'_>, Diagnostics> {
 
 /// Parses an NMState document from the text of `lines`.
 pub fn parse_text(text: &str, lines: Lines) -> Result<Document<'_>, Diagnostics> {
-    usable(parse_tree(text, lines)?)
+    match size::too_many_marks(lines.source()) {
+        Some(fault) => Err(fault.into()),
+        None => usable(parse_tree(text, lines)?),
+    }
 }
 
 /// A document that nmgen and nmstate's tools can use; else its fault.
 pub fn usable(document: Document<'_>) -> Result<Document<'_>, Diagnostics> {
-    match too_many(&document).or_else(|| dialect_fault(&document)) {
+    // A part of another document has a text of its own when it is written.
+    let own = (!document.is_part).then(|| document.source());
+    let marks = own.and_then(size::too_many_marks);
+    let fault = marks.or_else(|| size::too_many(&document));
+    match fault.or_else(|| dialect_fault(&document)) {
         Some(fault) => Err(fault.into()),
         None => Ok(document),
     }
@@ -194,15 +201,9 @@ impl<'t, 's> Reader<'t, 's> {
         Marker::new(at.index().saturating_sub(self.ahead), at.line() + self.above as usize, column)
     }
 
-    /// Returns the fault of a text that has more brackets and commas than the file may have values: the scanner keeps the tokens of
-    /// a collection that may be a key until its end, 100 bytes for each, before a value can be counted.
+    /// Returns the fault of a text that has more brackets and commas than the file may have values.
     fn crowding(&self) -> Option<Fatal> {
-        let mut marks = memchr::memchr3_iter(b',', b'[', b'{', self.text.as_bytes());
-        let start = marks.nth(self.budget.most())?;
-        let before = &self.text[..start];
-        let line = before.bytes().filter(|byte| *byte == b'\n').count();
-        let column = before.chars().rev().take_while(|character| *character != '\n').count();
-        let at = to_position(&Marker::new(before.chars().count(), line + 1, column));
+        let at = size::surplus_mark(self.text, self.budget.most())?;
         Some(self.too_many_values(Span { start: at, end: at }))
     }
 

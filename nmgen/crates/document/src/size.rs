@@ -1,10 +1,13 @@
 //! Bounds of documents and files.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use crate::diagnostic::{Diagnostic, rules};
 use crate::parsed::Document;
+use crate::text::lines::position;
 use crate::text::place::Place;
+use crate::text::{Position, Source};
 use crate::tree::{Entry, Node, Value};
 
 /// The largest document: two hundred times a large node's, and small enough to protect a pipeline's
@@ -33,6 +36,9 @@ const MAX_KEYS: usize = 1_000;
 
 /// The keys of a mapping that is not large: an interface has forty fields, and a card's features are sixty.
 const FEW_KEYS: usize = 100;
+
+/// The most commas and opening brackets of a document: indented JSON of a mebibyte has 40,000, JSON on one line 80,000.
+const MAX_MARKS: usize = 50_000;
 
 /// The largest file of a fleet: ten thousand hosts take 14 to 30 MiB.
 pub const MAX_FLEET_BYTES: usize = 32 << 20;
@@ -73,6 +79,22 @@ pub fn too_many(document: &Document<'_>) -> Option<Diagnostic> {
     let message = format!("the document has more than {most} {what}");
     let place = document.place(surplus.span);
     Some(Diagnostic::new(DOCUMENT_SIZE, message, place).help("a document describes one node"))
+}
+
+/// Returns the fault of a document's text with too many commas and brackets, before it is scanned: for its secrets too, so that no
+/// line of it is shown.
+pub(crate) fn too_many_marks(source: &Source) -> Option<Diagnostic> {
+    surplus_mark(&source.text, MAX_MARKS)?;
+    let message = format!("the document has more than {MAX_MARKS} commas and brackets");
+    let fault = Diagnostic::new(DOCUMENT_SIZE, message, Place::file(Arc::clone(&source.name)));
+    Some(fault.help("a document describes one node"))
+}
+
+/// Returns the place of the comma or opening bracket behind the first `most` ones. The scanner keeps the tokens of a collection in
+/// brackets that may be a key until its end: five of 100 bytes for each entry, before a value can be counted.
+pub(crate) fn surplus_mark(text: &str, most: usize) -> Option<Position> {
+    let mut marks = memchr::memchr3_iter(b',', b'[', b'{', text.as_bytes());
+    position(text, marks.nth(most)?)
 }
 
 /// The first interface, or the first port that is none of the document's interfaces, above the bound.
@@ -148,7 +170,7 @@ pub fn fleet_size(message: &str, place: Place) -> Diagnostic {
 
 #[cfg(test)]
 mod tests {
-    use super::{FEW_KEYS, MAX_INTERFACES, MAX_ITEMS, MAX_KEYS, MAX_RULES, MAX_TAGS};
+    use super::{FEW_KEYS, MAX_INTERFACES, MAX_ITEMS, MAX_KEYS, MAX_MARKS, MAX_RULES, MAX_TAGS};
     use crate::text::Source;
 
     /// The finding about a document, and its line.
@@ -204,6 +226,15 @@ mod tests {
             let message = found(format!("interfaces: [{}]\n", pairs(751))).unwrap_or_default();
             assert!(message.contains("more than 1500 interfaces"), "{end}: {message}");
         }
+    }
+
+    #[test]
+    fn commas_and_brackets_are_bounded_before_the_text_is_scanned() {
+        let marks = |count| format!("# {}\n", "[,".repeat(count / 2));
+        assert_eq!(found(marks(MAX_MARKS)), None);
+        let message = found(marks(MAX_MARKS + 2)).unwrap_or_default();
+        let expected = "a.yml: the document has more than 50000 commas and brackets";
+        assert!(message.starts_with(expected), "{message}");
     }
 
     #[test]

@@ -488,12 +488,9 @@ fn taken(line: &str, ranges: &[Range<usize>]) -> Vec<String> {
 
 /// True if a word of the text may be the key of a secret, or the text has encoded values.
 fn may_have(text: &str) -> bool {
-    let mut known: HashMap<&str, bool> = HashMap::new();
     let mut words = text.split(|c: char| !(c.is_alphanumeric() || matches!(c, '-' | '_' | '.')));
     words.any(|word| {
-        let is_short = (2..=64).contains(&word.len());
-        let is_known = || word == "data" || is_section(word);
-        is_short && (is_known() || *known.entry(word).or_insert_with(|| is_key(word)))
+        (2..=64).contains(&word.len()) && (word == "data" || is_section(word) || is_key(word))
     })
 }
 

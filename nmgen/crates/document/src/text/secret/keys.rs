@@ -1,5 +1,7 @@
 //! The keys whose values are secrets, in any of the forms in which programs write a key: `api-key`, `API_KEY`, `apiKey`.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::net::Ipv6Addr;
 
 /// The words in a secret's place.
@@ -36,9 +38,28 @@ const WHOLE: &str = "auth pass pin pw pwd";
 /// Last words of keys that are about a secret and have none: `password-flags`, `secretName`, `pullSecretRef`.
 const ABOUT: &str = "flags name ref type";
 
+/// The most answers of [`is_key`] that are kept.
+const MOST_ANSWERS: usize = 4_096;
+
+thread_local! {
+    /// The answers of [`is_key`]: a document has the same few keys many times.
+    static ANSWERS: RefCell<HashMap<Box<str>, bool>> = RefCell::default();
+}
+
 /// True for a key whose value is a secret, misspelt or not, unless the value [is public](is_public).
 pub fn is_key(key: &str) -> bool {
-    is_password(key) || is_of_others(key)
+    is_of_length(key)
+        && ANSWERS.with_borrow_mut(|answers| {
+            if let Some(answer) = answers.get(key) {
+                return *answer;
+            }
+            if answers.len() >= MOST_ANSWERS {
+                answers.clear();
+            }
+            let answer = is_password(key) || is_of_others(key);
+            answers.insert(key.into(), answer);
+            answer
+        })
 }
 
 /// True for a key and its value that is a secret.
