@@ -4,7 +4,7 @@ use super::parsed::Document;
 use super::tree::{Node, Value};
 use crate::diagnostic::{Diagnostic, rules};
 use crate::text::lines::Lines;
-use crate::text::{Position, Span};
+use crate::text::{Position, Span, secret};
 
 rules! {
     /// A template in place of a document.
@@ -27,11 +27,34 @@ pub(crate) fn instead_of(lines: &Lines) -> Option<Diagnostic> {
     })
 }
 
-/// The first quoted value with a template.
+/// Returns the fault of the first quoted value with a template, or of the first placeholder.
 pub(crate) fn in_values(text: &str, root: &Node<'_>, lines: &Lines) -> Option<Diagnostic> {
     // Most texts have none.
     let may_have = text.contains(MARKS[0]) || text.contains("${");
-    may_have.then(|| value(root)).flatten().map(|span| diagnostic(span, lines))
+    let template = may_have.then(|| value(root)).flatten().map(|span| diagnostic(span, lines));
+    template.or_else(|| text.contains('<').then(|| placeholder(root, lines)).flatten())
+}
+
+/// Returns the fault of the first `<name of a value>`, which instructions have for the reader to replace.
+fn placeholder(node: &Node<'_>, lines: &Lines) -> Option<Diagnostic> {
+    let is_word = |c: char| c.is_ascii_alphanumeric() || matches!(c, ' ' | '-' | '.' | '_');
+    match &node.value {
+        Value::Scalar { text, .. } => {
+            let name = text.strip_prefix('<')?.strip_suffix('>')?;
+            let is_one = !name.is_empty() && name.chars().all(is_word);
+            let message = format!("\"{text}\" is a placeholder");
+            is_one.then(|| {
+                Diagnostic::new(TEMPLATE, message, lines.place(node.span))
+                    .help("write the value of this node in its place")
+            })
+        }
+        Value::Sequence(items) => items.iter().find_map(|item| placeholder(item, lines)),
+        Value::Mapping(entries) => {
+            let is_free = |key: &str| key == FREE_TEXT || secret::is_key(key);
+            let mut values = entries.iter().filter(|entry| !is_free(&entry.key));
+            values.find_map(|entry| placeholder(&entry.node, lines))
+        }
+    }
 }
 
 fn value(node: &Node<'_>) -> Option<Span> {

@@ -19,6 +19,7 @@ mod os_stream;
 mod replicas;
 mod role_facts;
 mod roles;
+mod route_network;
 mod route_number;
 pub(crate) mod running_node;
 mod search_domain;

@@ -17,7 +17,7 @@ mod words;
 
 use nmgen_document::diagnostic::{Diagnostic, Diagnostics, rules};
 use nmgen_document::spelling::is_alike;
-use nmgen_document::{Document, Node, Path, Step, Value};
+use nmgen_document::{Document, Entry, Node, Path, Step, Value};
 
 use self::effort::Effort;
 use self::known::missing_field;
@@ -126,13 +126,22 @@ fn report_all(
         return;
     }
     let mut value = document.root.clone();
-    let mut verdict = judge(&value);
-    if verdict.is_ok() {
-        diagnostics.push(diagnostic(document, &Path::default(), first, judge));
-        return;
-    }
+    let sections: Vec<(Path, Diagnostic)> = list_sections(document).collect();
+    let has_list_sections = !sections.is_empty();
     // Paths in the shrinking copy are translated back to those of the document.
     let mut removed: Vec<Path> = Vec::new();
+    for (path, fault) in sections {
+        diagnostics.push(fault);
+        remove(&mut value, &path);
+        removed.push(path);
+    }
+    let mut verdict = judge(&value);
+    if verdict.is_ok() {
+        if !has_list_sections {
+            diagnostics.push(diagnostic(document, &Path::default(), first, judge));
+        }
+        return;
+    }
     let mut taken = Vec::new();
     // Told keys: the mapping around each, and the remedy.
     let mut meant = Vec::new();
@@ -178,6 +187,21 @@ fn list(document: &Document<'_>, items: &[Node<'_>]) -> Diagnostic {
     };
     let message = "a list, where a mapping is expected";
     Diagnostic::new(REFUSED, message, document.place(document.root.span)).help(help)
+}
+
+/// Returns the sections whose items stand where their `config` belongs, with their faults: nmstate also takes such a list for the
+/// section's fields in their order, so that its words about the items contradict those about the list.
+fn list_sections<'d>(
+    document: &'d Document<'_>,
+) -> impl Iterator<Item = (Path, Diagnostic)> + use<'d> {
+    let is_list = |entry: &&Entry<'_>| {
+        matches!(&*entry.key, "routes" | "route-rules") && !entry.node.items().is_empty()
+    };
+    document.root.entries().iter().filter(is_list).map(|entry| {
+        let message = format!("{}: a list, where a mapping is expected", entry.key);
+        let fault = Diagnostic::new(REFUSED, message, document.place(entry.key_span));
+        (Path::default().key(&entry.key), fault.help("put the list under its key `config`"))
+    })
 }
 
 /// True if the missing field is the remedy of a key in the same mapping, which is one mistake.
