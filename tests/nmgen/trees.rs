@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use tests::{program, skip};
+use tests::{measure, program, skip};
 
 /// A host with an address, a route and a name server.
 fn document(last: u8) -> String {
@@ -115,6 +115,31 @@ fn a_file_that_an_ignore_file_leaves_out_is_one_warning_committed_or_not() {
     // What is gone, and a hidden file, are no fault.
     fs::remove_file(tree.path().join("sites/sub/deep/node2.yml")).unwrap();
     assert!(!is_told("."));
+}
+
+/// Each entry of git's index, version 4 (gitformat-index(5)), adds eight bytes to the name of the one before.
+#[tests::case]
+fn an_index_of_git_takes_no_memory_whatever_names_it_has() {
+    const ENTRIES: u32 = 18_000;
+    let tree = Tree::of(&[
+        ("sites/a/node1.yml", &document(11)),
+        ("sites/out/node2.yml", WRONG),
+        (".gitignore", "out/\n"),
+        (".git/HEAD", ""),
+    ]);
+    let mut index = [&b"DIRC"[..], &4_u32.to_be_bytes(), &ENTRIES.to_be_bytes()].concat();
+    for number in 1..=ENTRIES {
+        let length = u16::try_from(8 * number).unwrap_or(u16::MAX).min(0x0fff);
+        index.extend([0; 60]);
+        index.extend(length.to_be_bytes());
+        index.extend(b"\0aaaaaaaa\0");
+    }
+    index.extend([0; 20]);
+    fs::write(tree.path().join(".git/index"), index).unwrap();
+    let mut check = Command::new(program::nmgen());
+    let cost = measure::run(check.args(["check", "."]).current_dir(tree.path())).unwrap();
+    assert_eq!(cost.exit_code, Some(0));
+    assert!(cost.peak_memory < 150 << 20, "{} MB", cost.peak_memory >> 20);
 }
 
 #[tests::case]
