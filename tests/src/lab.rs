@@ -40,7 +40,7 @@ pub use self::{
     error::{Error, Result},
     field::{Field, MTU_TARGET, Release, Topology, mtu_target},
     fleet::Fleet,
-    frames::Announcements,
+    frames::FrameSender,
     gateway::{Gateway, Lease},
     inside::{Entry, Inside, Unit},
     node::{Nic, Node},

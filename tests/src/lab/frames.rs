@@ -22,29 +22,30 @@ use super::{error::Result, netns::Netns};
 /// The card that the frames name as their sender.
 const SENDER: [u8; 6] = [0x52, 0x54, 0, 0, 0, 0x77];
 
-/// Announces an address by ARP (RFC 5227) again and again, until it is dropped.
+/// Sends frames to everybody on a segment again and again, until it is dropped.
 #[derive(Debug)]
-pub struct Announcements {
+pub struct FrameSender {
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
 
-impl Announcements {
+impl FrameSender {
     pub(crate) fn start(
         netns: &Netns,
         segment: &str,
-        vlan: Option<u16>,
-        address: Ipv4Addr,
+        frames: Vec<Vec<u8>>,
         pause: Duration,
     ) -> Result<Self> {
         let link = segment.to_owned();
         let socket = netns.within(move || packet_socket(&link))?.map_err(netns.failed())?;
         let stop = Arc::new(AtomicBool::new(false));
-        let (stopped, frame) = (Arc::clone(&stop), announcement(vlan, address));
+        let stopped = Arc::clone(&stop);
         let thread = thread::spawn(move || {
             while !stopped.load(Ordering::Relaxed) {
-                // A full queue loses frames, as a wire does.
-                let _ = send(socket.as_raw_fd(), &frame, MsgFlags::empty());
+                for frame in &frames {
+                    // A full queue loses frames, as a wire does.
+                    let _ = send(socket.as_raw_fd(), frame, MsgFlags::empty());
+                }
                 thread::sleep(pause);
             }
         });
@@ -52,7 +53,7 @@ impl Announcements {
     }
 }
 
-impl Drop for Announcements {
+impl Drop for FrameSender {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
         if let Some(thread) = self.thread.take() {
@@ -70,8 +71,8 @@ fn packet_socket(link: &str) -> io::Result<OwnedFd> {
     Ok(fd)
 }
 
-/// Returns an ARP reply to everybody, with a VLAN's tag or without one.
-fn announcement(vlan: Option<u16>, address: Ipv4Addr) -> Vec<u8> {
+/// Returns an announcement of an address by ARP (RFC 5227), with a VLAN's tag or without one.
+pub(crate) fn announcement(vlan: Option<u16>, address: Ipv4Addr) -> Vec<u8> {
     let mut frame = [[0xff; 6], SENDER].concat();
     if let Some(id) = vlan {
         frame.extend(0x8100_u16.to_be_bytes());
@@ -84,4 +85,24 @@ fn announcement(vlan: Option<u16>, address: Ipv4Addr) -> Vec<u8> {
     frame.extend([0xff; 6]);
     frame.extend(address.octets());
     frame
+}
+
+/// Returns an ICMP echo reply (RFC 792) with this identifier and sequence number.
+pub(crate) fn echo_reply(from: Ipv4Addr, to: Ipv4Addr, token: [u8; 4]) -> Vec<u8> {
+    // IP without options, of 28 bytes, with 64 hops left, ICMP.
+    let mut ip =
+        [&[0x45, 0, 0, 28, 0, 0, 0, 0, 64, 1, 0, 0][..], &from.octets(), &to.octets()].concat();
+    set_checksum(&mut ip, 10);
+    let mut icmp = [[0; 4], token].concat();
+    set_checksum(&mut icmp, 2);
+    [&[0xff; 6][..], &SENDER, &[0x08, 0x00], &ip, &icmp].concat()
+}
+
+/// Writes the Internet checksum (RFC 1071) of a header, in which it is zero, to its place.
+fn set_checksum(header: &mut [u8], place: usize) {
+    let pairs = header.chunks_exact(2);
+    let sum: u32 = pairs.map(|pair| u32::from(u16::from_be_bytes([pair[0], pair[1]]))).sum();
+    let fold = |sum: u32| (sum & 0xffff) + (sum >> 16);
+    let [.., high, low] = (!fold(fold(sum))).to_be_bytes();
+    header[place..place + 2].copy_from_slice(&[high, low]);
 }

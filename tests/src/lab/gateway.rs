@@ -12,7 +12,7 @@ use std::{
 use super::{
     command::{run, run_with_input, wait_for},
     error::{Error, Result},
-    frames::Announcements,
+    frames::{self, FrameSender},
     listener::Listener,
     netns::Netns,
     node::Nic,
@@ -185,8 +185,20 @@ impl Gateway {
         vlan: Option<u16>,
         address: Ipv4Addr,
         pause: Duration,
-    ) -> Result<Announcements> {
-        Announcements::start(&self.netns, segment, vlan, address, pause)
+    ) -> Result<FrameSender> {
+        let frames = vec![frames::announcement(vlan, address)];
+        FrameSender::start(&self.netns, segment, frames, pause)
+    }
+
+    /// Answers echo requests that nobody sent, with all of these tokens, until the result is dropped.
+    pub fn forge_echo_replies(
+        &self,
+        segment: &str,
+        [from, to]: [Ipv4Addr; 2],
+        tokens: impl Iterator<Item = [u8; 4]>,
+    ) -> Result<FrameSender> {
+        let frames = tokens.map(|token| frames::echo_reply(from, to, token)).collect();
+        FrameSender::start(&self.netns, segment, frames, Duration::from_millis(50))
     }
 
     pub(crate) fn netns(&self) -> &Netns {
