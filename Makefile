@@ -92,10 +92,12 @@ toolchain:
 	  exit 1; }
 	@command -v cc >/dev/null || ./tests/install-packages gcc libc6-dev
 
+# Its frames are described for a debugger (-C force-unwind-tables=no), and not for itself.
 NODE_PROGRAMS := --bin dayone
 node: toolchain ## Build the agent for a node's image
-	RUSTFLAGS="$(PLACES) -C link-arg=-Wl,-T,nmgen/no-unwinding.ld" \
+	RUSTFLAGS="$(PLACES) -C force-unwind-tables=no -C link-arg=-Wl,-T,nmgen/no-unwinding.ld -C link-arg=-Wl,--build-id=sha1" \
 	  $(INTO_TARGET) $(CARGO) build --locked $(DAYONE_PACKAGE) $(NODE_PROGRAMS) --profile node --target $(TARGET)
+	@[ ! -e $(DAYONE_BINARY) ] || packaging/split-debug $(DAYONE_BINARY)
 	@ls -l $(DAYONE_BINARY)
 
 ramdisk: toolchain ## Build the static program for an initramfs; STD=source for the smallest
@@ -184,11 +186,13 @@ test: tools
 # Debian's next release as the node: its systemd, NetworkManager and Open vSwitch. CASES= chooses among the agent's cases;
 # VERSIONS_TEST=two_stage has those in virtual machines, with the release's own kernel, dracut and Ignition. CONFIGURE_OVS= is the script
 # of machine-config-operator, rendered, for the nodes without a document; the host's kernel has to have Open vSwitch then.
+# NETWORKMANAGER= is an archive of NetworkManager's source in one directory, whose daemon the nodes then have.
 VERSIONS_SUITE := forky
 VERSIONS_TEST := dayone
 CONFIGURE_OVS ?=
+NETWORKMANAGER ?=
 check-versions: toolchain packages ## Run the agent's cases on newer versions of systemd and NetworkManager
-	LAB_SUITE=$(VERSIONS_SUITE) REQUIRE_LAB=1 $(if $(CONFIGURE_OVS),CONFIGURE_OVS="$(abspath $(CONFIGURE_OVS))") $(CARGO) test --locked -p tests --test $(VERSIONS_TEST) -- \
+	LAB_SUITE=$(VERSIONS_SUITE) REQUIRE_LAB=1 $(if $(NETWORKMANAGER),LAB_NETWORKMANAGER="$(abspath $(NETWORKMANAGER))") $(if $(CONFIGURE_OVS),CONFIGURE_OVS="$(abspath $(CONFIGURE_OVS))") $(CARGO) test --locked -p tests --test $(VERSIONS_TEST) -- \
 	  --skip systemd_25 --skip without_lab:: $(CASES)
 	@[ -n "$(CONFIGURE_OVS)" ] || echo "check-versions: NOT TESTED: the real configure-ovs.sh (CONFIGURE_OVS=FILE)"
 
@@ -313,34 +317,10 @@ install-built:
 	install -Dm755 packaging/must-gather/gather_dayone $(DESTDIR)$(PREFIX)/bin/gather_dayone
 	install -Dm644 packaging/must-gather/gather_dayone.1 $(DESTDIR)$(PREFIX)/share/man/man1/gather_dayone.1
 	install -Dm644 packaging/sos/dayone $(DESTDIR)/etc/sos/extras.d/dayone
-	install -Dm644 agent/doc/dayone.toml $(DESTDIR)$(PREFIX)/share/doc/dayone/dayone.toml
-	install -Dm644 agent/doc/status.schema.json $(DESTDIR)$(PREFIX)/share/doc/dayone/status.schema.json
-	install -Dm644 agent/doc/plan.schema.json $(DESTDIR)$(PREFIX)/share/doc/dayone/plan.schema.json
-	install -Dm644 agent/doc/adopt.schema.json $(DESTDIR)$(PREFIX)/share/doc/dayone/adopt.schema.json
-	install -Dm644 agent/doc/diff.schema.json $(DESTDIR)$(PREFIX)/share/doc/dayone/diff.schema.json
-	install -Dm644 agent/doc/check.schema.json $(DESTDIR)$(PREFIX)/share/doc/dayone/check.schema.json
-	install -Dm644 agent/doc/collect.schema.json $(DESTDIR)$(PREFIX)/share/doc/dayone/collect.schema.json
-	install -Dm644 agent/doc/probe.schema.json $(DESTDIR)$(PREFIX)/share/doc/dayone/probe.schema.json
-	install -Dm644 agent/doc/wire.md $(DESTDIR)$(PREFIX)/share/doc/dayone/wire.md
-	install -Dm644 agent/doc/health.schema.json $(DESTDIR)$(PREFIX)/share/doc/dayone/health.schema.json
-	install -Dm644 agent/doc/bridge.md $(DESTDIR)$(PREFIX)/share/doc/dayone/bridge.md
-	install -Dm644 agent/doc/life.md $(DESTDIR)$(PREFIX)/share/doc/dayone/life.md
-	install -Dm644 agent/doc/runbook.md $(DESTDIR)$(PREFIX)/share/doc/dayone/runbook.md
-	install -Dm644 agent/doc/releases.md $(DESTDIR)$(PREFIX)/share/doc/dayone/releases.md
-	install -Dm644 nmgen/doc/boot.md $(DESTDIR)$(PREFIX)/share/doc/nmgen/boot.md
+	install -Dm644 -t $(DESTDIR)$(PREFIX)/share/doc/dayone agent/doc/*
+	install -Dm644 -t $(DESTDIR)$(PREFIX)/share/doc/nmgen nmgen/doc/*.md nmgen/doc/*.json
 	install -Dm644 -t $(DESTDIR)$(PREFIX)/share/doc/nmgen/guides nmgen/doc/guides/*.md
 	install -Dm644 -t $(DESTDIR)$(PREFIX)/share/doc/nmgen/pictures nmgen/doc/pictures/*.svg
-	install -Dm644 nmgen/doc/checks.md $(DESTDIR)$(PREFIX)/share/doc/nmgen/checks.md
-	install -Dm644 nmgen/doc/check.schema.json $(DESTDIR)$(PREFIX)/share/doc/nmgen/check.schema.json
-	install -Dm644 nmgen/doc/diff.schema.json $(DESTDIR)$(PREFIX)/share/doc/nmgen/diff.schema.json
-	install -Dm644 nmgen/doc/explain.schema.json $(DESTDIR)$(PREFIX)/share/doc/nmgen/explain.schema.json
-	install -Dm644 nmgen/doc/report.schema.json $(DESTDIR)$(PREFIX)/share/doc/nmgen/report.schema.json
-	install -Dm644 nmgen/doc/show.schema.json $(DESTDIR)$(PREFIX)/share/doc/nmgen/show.schema.json
-	install -Dm644 nmgen/doc/clients.md $(DESTDIR)$(PREFIX)/share/doc/nmgen/clients.md
-	install -Dm644 nmgen/doc/drop-in.md $(DESTDIR)$(PREFIX)/share/doc/nmgen/drop-in.md
-	install -Dm644 nmgen/doc/conversions.md $(DESTDIR)$(PREFIX)/share/doc/nmgen/conversions.md
-	install -Dm644 nmgen/doc/differences.md $(DESTDIR)$(PREFIX)/share/doc/nmgen/differences.md
-	install -Dm644 nmgen/doc/images.md $(DESTDIR)$(PREFIX)/share/doc/nmgen/images.md
 
 deb: all ramdisk manuals sbom ## Build Debian packages in target/deb
 	@$(MAKE) --no-print-directory deb-built
@@ -357,13 +337,14 @@ rpm: all ramdisk manuals sbom ## Build RPMs in target/rpm
 	@$(MAKE) --no-print-directory rpm-built
 
 # Debian's rpm lacks systemd's macros, and --nodeps: the build dependencies are packages of Fedora's. All times are the changelog's.
+SPEC := packaging/rpm/nmgen.spec
 rpm-built:
 	./tests/install-packages rpm
 	rm -rf $(RPM)
 	rpmbuild -bb --quiet --nodeps --build-in-place $(if $(shell rpm --eval '%{?systemd_post}'),,--load=tests/nmgen/packages/macros.systemd) \
-	  --define '_topdir $(CURDIR)/$(RPM)' --define '_buildhost localhost' --define 'source_date_epoch_from_changelog 1' \
+	  --define '_topdir $(abspath $(RPM))' --define '_buildhost localhost' --define 'source_date_epoch_from_changelog 1' \
 	  --define 'use_source_date_epoch_as_buildtime 1' --define 'clamp_mtime_to_source_date_epoch 1' \
-	  --define 'built PREFIX=/usr' packaging/rpm/nmgen.spec
+	  --define 'built PREFIX=/usr' $(SPEC)
 	mv $(RPM)/RPMS/*/*.rpm $(RPM)/
 	rm -rf $(RPM)/BUILD* $(RPM)/RPMS $(RPM)/SOURCES $(RPM)/SPECS $(RPM)/SRPMS
 

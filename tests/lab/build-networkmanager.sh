@@ -1,7 +1,7 @@
 #!/bin/sh
-# build-networkmanager.sh DEST : NetworkManager with Open vSwitch, from Debian's source package, as a tree to lay over a root file system.
-# Debian's own build has no OVS plugin, and the plugin alone does not load into it: NM exports only what its own plugins use. So the
-# daemon and the plugin are built; nmcli, libnm, the dispatcher, units and policies are Debian's, of the same version.
+# build-networkmanager.sh DEST : NetworkManager with Open vSwitch, from Debian's source package or from LAB_NETWORKMANAGER, as a tree to
+# lay over a root file system. Debian's own build has no OVS plugin, and the plugin alone does not load into it: NM exports only what its
+# own plugins use. So the daemon and the plugin are built; nmcli, libnm, the dispatcher, units and policies are Debian's.
 set -eu
 here=$(dirname "$(readlink -f "$0")")
 . "$here/lib.sh"
@@ -43,6 +43,7 @@ cp /etc/resolv.conf "$chroot/etc/resolv.conf"
 # In Debian 12 apt trusts the archive's keys by a copy that the keyring's script makes, which has not run.
 cp -n "$chroot/usr/share/keyrings/debian-archive-keyring.gpg" "$chroot/etc/apt/trusted.gpg.d/"
 
+[ -z "$LAB_NETWORKMANAGER" ] || cp "$LAB_NETWORKMANAGER" "$chroot/networkmanager.tar"
 say "building NetworkManager: source and compilation (about a minute)"
 cat >"$chroot/build.sh" <<'BUILD'
 set -eu
@@ -51,9 +52,13 @@ export CC=gcc
 echo 'APT::Sandbox::User "root";' >/etc/apt/apt.conf.d/lab
 mkdir /src
 cd /src
-apt-get update -qq
-apt-get source -qq network-manager
-cd network-manager-*/
+if [ -e /networkmanager.tar ]; then
+    tar --extract --file=/networkmanager.tar --one-top-level=network-manager --strip-components=1
+else
+    apt-get update -qq
+    apt-get source -qq network-manager
+fi
+cd network-manager*/
 libdir=lib/$(dpkg-architecture -qDEB_HOST_MULTIARCH)
 # Not in every version: 464XLAT, which needs a compiler for BPF, the firmware's table of NVMe devices, manual pages.
 newer=$(sed -n "s/^option('\(clat\|man\|nbft\)'.*/-D\1=false/p" meson_options.txt)

@@ -2,13 +2,16 @@
 
 # Debian release of the nodes: trixie brings systemd 257, NetworkManager 1.52 and Open vSwitch 3.5. The environment names another.
 LAB_SUITE=${LAB_SUITE:-trixie}
+# An archive of NetworkManager's source, whose daemon the nodes then have instead of the release's own.
+LAB_NETWORKMANAGER=${LAB_NETWORKMANAGER:-}
 
 say() { printf 'lab: %s\n' "$*" >&2; }
 die() { printf 'lab: error: %s\n' "$*" >&2; exit 1; }
 
 # Digest of the named files and of what else decides the result.
 lab_digest() {
-    { printf '%s %s\n' "$LAB_SUITE" "$(dpkg --print-architecture)"; cat "$@"; } | sha256sum | cut -c1-16
+    { printf '%s %s\n' "$LAB_SUITE" "$(dpkg --print-architecture)"; cat "$@" ${LAB_NETWORKMANAGER:+"$LAB_NETWORKMANAGER"}; } |
+        sha256sum | cut -c1-16
 }
 
 # bootstrap TREE PACKAGE... : a minimal root file system; the mirror is mmdebstrap's own default.
