@@ -69,13 +69,6 @@ fn uncompressed(path: &Path) -> PathBuf {
     if is_page { path.with_extension("") } else { path.to_owned() }
 }
 
-/// The builds as assignments for make.
-fn assignments(built: &Built) -> String {
-    let variables = built.variables();
-    let words = variables.map(|(name, value)| format!("{name}={}", value.display()));
-    words.join(" ")
-}
-
 fn debian_packages(built: &Built, place: &Path) -> BTreeMap<&'static str, PathBuf> {
     let variables = built.variables();
     let mut all = vec![("DEB", place)];
@@ -146,8 +139,7 @@ fn rpm_packages_have_everything() {
     skip::unless_installed("rpmbuild", "rpm");
     let built = Built::stand_ins().unwrap();
     let place = tempfile::tempdir().unwrap();
-    let variables = assignments(&built);
-    build_rpms(&root().join("packaging/rpm/nmgen.spec"), &variables, place.path());
+    let packages = build_rpms(None, &built, &place.path().join("rpm"));
 
     let query = |package: &Path, format: &str| {
         let mut rpm = Command::new("rpm");
@@ -155,8 +147,7 @@ fn rpm_packages_have_everything() {
         run(rpm.args(["-qp", "--qf", format]).arg(package))
     };
     let mut packed = Packed::new();
-    for path in files(&place.path().join("RPMS")).unwrap().into_keys() {
-        let package = place.path().join("RPMS").join(path);
+    for package in packages {
         let name = query(&package, "%{name}");
         let name = *PACKAGES.iter().find(|package| **package == name).unwrap();
         assert_eq!(query(&package, "%{version}"), env!("CARGO_PKG_VERSION"));
@@ -206,10 +197,9 @@ fn rpm_scripts_install_upgrade_and_remove() {
     skip::unless_root("installing a package");
     let place = tempfile::tempdir().unwrap();
     let built = Built::stand_ins().unwrap();
-    let variables = assignments(&built);
     let packages: BTreeMap<&str, PathBuf> = ["0.2.0", env!("CARGO_PKG_VERSION"), "0.3.1"]
         .into_iter()
-        .map(|version| (version, rpm_of_version(version, &variables, place.path())))
+        .map(|version| (version, rpm_of_version(version, &built, place.path())))
         .collect();
     for is_offline in [false, true] {
         let root = place.path().join(if is_offline { "offline" } else { "root" });
@@ -299,6 +289,26 @@ fn programs_as_shipped_name_their_commit() {
     for (name, program) in [("nmgen", program::nmgen()), ("dayone", program::dayone())] {
         assert_eq!(run(Command::new(program).arg("--version")), format!("{name} {version}\n"));
     }
+}
+
+/// `make node` splits a program as shipped; of another one a copy is split here.
+#[tests::case]
+fn debug_information_of_the_agent_is_in_a_file_that_its_build_id_names() {
+    let place = tempfile::tempdir().unwrap();
+    let mut program = program::dayone().to_owned();
+    if !program::is_shipped() {
+        program = place.path().join("dayone");
+        fs::copy(program::dayone(), &program).unwrap();
+        run(Command::new(root().join("packaging/split-debug")).arg(&program));
+    }
+    assert!(run(Command::new(&program).arg("--version")).starts_with("dayone "));
+    let read = |path: &Path| run(Command::new("readelf").args(["-n", "-S", "-W"]).arg(path));
+    let (own, debug) = (read(&program), read(&program.with_extension("debug")));
+    let has_lines = |sections: &str| sections.contains(" .debug_line ");
+    assert!(!has_lines(&own) && !own.contains(" .symtab ") && has_lines(&debug), "{own}{debug}");
+    let build_id = |notes: &str| Some(notes.split_once("Build ID: ")?.1.lines().next()?.to_owned());
+    assert_eq!(build_id(&own), build_id(&debug));
+    assert!(!program::is_shipped() || build_id(&own).is_some(), "{own}");
 }
 
 /// `make nmgen` is for a first try.

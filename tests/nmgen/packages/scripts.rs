@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use tests::program::root;
-use tests::tree::files;
+use tests::tree::{Built, files, make};
 
 use super::run;
 
@@ -19,16 +19,13 @@ mount --bind /dev "$root/dev"
 mount -t proc proc "$root/proc"
 exec "$@" 2>&1"#;
 
-/// systemd's program that [`MACROS`] call. Source: systemd 252, src/rpm/systemd-update-helper.in.
+/// systemd's program that the macros in `macros.systemd` call. Source: systemd 252, src/rpm/systemd-update-helper.in.
 const HELPER: &str = r#"#!/bin/sh
 set -eu
 [ "$1" = install-system-units ]
 shift
 systemctl --no-reload preset "$@"
 "#;
-
-/// The macros of systemd-rpm-macros that the spec uses, for a host without them.
-pub(super) const MACROS: &str = "tests/nmgen/packages/macros.systemd";
 
 /// A package manager and its root, which has no other packages.
 #[derive(Debug)]
@@ -242,26 +239,21 @@ impl Manager {
 }
 
 /// The RPM of the agent under another version, from the spec with that version.
-pub(super) fn rpm_of_version(version: &str, variables: &str, top: &Path) -> PathBuf {
+pub(super) fn rpm_of_version(version: &str, built: &Built, place: &Path) -> PathBuf {
     let text = fs::read_to_string(root().join("packaging/rpm/nmgen.spec")).unwrap();
     let own = format!("\nVersion:        {}\n", env!("CARGO_PKG_VERSION"));
     assert!(text.contains(&own), "{own}");
-    let top = top.join(version);
-    fs::create_dir_all(&top).unwrap();
-    let spec = top.join("nmgen.spec");
+    let spec = place.join(format!("{version}.spec"));
     fs::write(&spec, text.replace(&own, &format!("\nVersion:        {version}\n"))).unwrap();
-    build_rpms(&spec, variables, &top);
-    let packages = files(&top.join("RPMS")).unwrap();
-    let is_agent = |path: &PathBuf| path.to_string_lossy().contains("/dayone-");
-    top.join("RPMS").join(packages.into_keys().find(is_agent).unwrap())
+    let packages = build_rpms(Some(&spec), built, &place.join(version));
+    packages.into_iter().find(|path| path.to_string_lossy().contains("/dayone-")).unwrap()
 }
 
-/// Runs rpmbuild on a spec: packages of existing builds, which `variables` name, below `top`/RPMS.
-pub(super) fn build_rpms(spec: &Path, variables: &str, top: &Path) {
-    let mut rpmbuild = Command::new("rpmbuild");
-    // --nodeps: the build dependencies are packages of another distribution.
-    rpmbuild.current_dir(root()).args(["-bb", "--quiet", "--nodeps", "--build-in-place"]);
-    rpmbuild.arg(format!("--load={MACROS}"));
-    rpmbuild.args(["--define", &format!("_topdir {}", top.display())]);
-    run(rpmbuild.args(["--define", &format!("built {variables}")]).arg(spec));
+/// Builds RPMs of existing builds, by the tree's own spec without another one, and returns their paths.
+pub(super) fn build_rpms(spec: Option<&Path>, built: &Built, place: &Path) -> Vec<PathBuf> {
+    let mut variables = vec![("RPM", place)];
+    variables.extend(spec.map(|spec| ("SPEC", spec)));
+    variables.extend(built.variables());
+    make("rpm-built", &variables).unwrap();
+    files(place).unwrap().into_keys().map(|path| place.join(path)).collect()
 }

@@ -162,7 +162,8 @@ fn a_boot_that_is_held_is_told_first_whatever_the_record_says() {
         ),
         (
             failed(Fault::Untouched, |node| {
-                (down(StoppedService::OpenVswitch)(node), held(node)).1
+                down(StoppedService::OpenVswitch)(node);
+                held(node);
             }),
             Code::OpenVswitchDown,
             "NOT IN FORCE: FILE; Open vSwitch is down; failed, nothing was changed: why",
@@ -286,7 +287,8 @@ fn a_network_that_is_not_this_nodes_has_a_verdict_and_exit_code_3() {
         // The automatic bridge that takes the place of a removed document.
         (
             failed(Fault::RolledBack, |node| {
-                (bridge(node), node.report.removed = Some(FILE.into())).1
+                bridge(node);
+                node.report.removed = Some(FILE.into());
             }),
             "NOT IN FORCE: br-ex on eno1; failed and rolled back: why",
         ),
@@ -296,7 +298,8 @@ fn a_network_that_is_not_this_nodes_has_a_verdict_and_exit_code_3() {
         ),
         (
             good(|node| {
-                (pending(node), node.report.boot.digest = Some(Digest::of(b"").to_string())).1
+                pending(node);
+                node.report.boot.digest = Some(Digest::of(b"").to_string());
             }),
             "PENDING: FILE; files of /etc/nmstate, which are applied with it, changed after this boot's run; the next boot applies it",
         ),
