@@ -21,9 +21,9 @@ pub(super) fn is_proved(case: &mut Case<'_>) -> Result<(), Error> {
     assert!(has(&good, "mtu", "192.0.2.1", "ok"), "{good}");
     assert!(has(&good, "mtu", "192.0.2.3", "unknown"), "{good}");
     assert!(has(&good, "duplicate", "192.0.2.10", "ok"), "{good}");
+    no_other_machine_answers_for_a_gateway(case)?;
     assert!(has(&good, "gateway", "192.0.2.1", "ok"), "{good}");
     assert!(has(&good, "gateway", "192.0.2.3", "unknown"), "{good}");
-    no_other_machine_answers_for_a_gateway(case)?;
 
     // A network that refuses ICMP is no fault.
     case.peer_mut().fault(Fault::DropPing, true)?;
@@ -78,6 +78,7 @@ fn no_other_machine_answers_for_a_gateway(case: &Case<'_>) -> Result<(), Error> 
     let from = Ipv4Addr::new(192, 0, 2, 77);
     let forged = case.peer().forge_echo_replies("lan", [from, ADDRESS], tokens)?;
     let unknown = probed(&inside, 0)?;
+    assert!(has(&unknown, "mtu", "192.0.2.3", "unknown"), "{unknown}");
     assert!(has(&unknown, "gateway", "192.0.2.3", "unknown"), "{unknown}");
     drop(forged);
     Ok(())

@@ -5,6 +5,7 @@
 mod image;
 mod install;
 mod layer;
+mod packages;
 
 use std::time::Instant;
 

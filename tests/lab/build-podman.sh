@@ -1,5 +1,5 @@
 #!/bin/sh
-# build-podman.sh ROOTFS DEST : the root file system of a node with podman, as each of OpenShift's has it; the rest of ROOTFS stays.
+# build-podman.sh ROOTFS DEST : the root file system of a node with podman and rpm, as each of OpenShift's has it; the rest of ROOTFS stays.
 set -eu
 here=$(dirname "$(readlink -f "$0")")
 . "$here/lib.sh"
@@ -7,7 +7,7 @@ here=$(dirname "$(readlink -f "$0")")
 rootfs=$1
 dest=$2
 
-say "building the root file system with podman (about half a minute)"
+say "building the root file system with podman and rpm (about half a minute)"
 cp -a --reflink=auto "$rootfs" "$dest"
 cp -L /etc/resolv.conf "$dest/etc/resolv.conf"
 log=$dest/build.log
@@ -15,7 +15,7 @@ cat >"$dest/build.sh" <<'BUILD'
 set -eu
 export DEBIAN_FRONTEND=noninteractive
 apt-get update -qq
-apt-get install -qq -y --no-install-recommends podman
+apt-get install -qq -y --no-install-recommends podman rpm
 # A node's file system is an overlay by itself, on which podman cannot have another one.
 mkdir -p /etc/containers
 printf '[storage]\ndriver = "vfs"\nrunroot = "/run/containers/storage"\ngraphroot = "/var/lib/containers/storage"\n' >/etc/containers/storage.conf

@@ -8,15 +8,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use tests::packages::{self, PACKAGES};
 use tests::program::{self, root};
 use tests::skip;
-use tests::tree::{Built, files, make};
+use tests::tree::{Built, files};
 
-use scripts::{Manager, build_rpms, rpm_of_version};
+use scripts::Manager;
 
 mod scripts;
-
-const PACKAGES: [&str; 3] = ["nmgen", "nmgen-dracut", "dayone"];
 
 /// Typical files of each package.
 const OWNERS: [(&str, &str); 14] = [
@@ -40,10 +39,7 @@ const OWNERS: [(&str, &str); 14] = [
 type Packed = BTreeMap<PathBuf, (u32, &'static str)>;
 
 fn run(command: &mut Command) -> String {
-    let output = command.output().unwrap();
-    let (said, failed) = (&output.stdout, String::from_utf8_lossy(&output.stderr));
-    assert!(output.status.success(), "{command:?}: {}{failed}", String::from_utf8_lossy(said));
-    String::from_utf8(output.stdout).unwrap()
+    packages::run(command).unwrap()
 }
 
 /// Every file is in exactly one package, with its installed mode.
@@ -69,24 +65,13 @@ fn uncompressed(path: &Path) -> PathBuf {
     if is_page { path.with_extension("") } else { path.to_owned() }
 }
 
-fn debian_packages(built: &Built, place: &Path) -> BTreeMap<&'static str, PathBuf> {
-    let variables = built.variables();
-    let mut all = vec![("DEB", place)];
-    all.extend(variables);
-    make("deb-built", &all).unwrap();
-    let architecture = run(Command::new("dpkg").arg("--print-architecture"));
-    let version = env!("CARGO_PKG_VERSION");
-    let file = |name| format!("{name}_{version}_{}.deb", architecture.trim());
-    PACKAGES.iter().map(|name| (*name, place.join(file(name)))).collect()
-}
-
 #[tests::case]
 fn debian_packages_have_everything_and_install_it() {
     skip::unless_installed("dh", "debhelper");
     skip::unless_installed("lintian", "lintian");
     let built = Built::stand_ins().unwrap();
     let place = tempfile::tempdir().unwrap();
-    let packages = debian_packages(&built, &place.path().join("deb"));
+    let packages = packages::debian(&built, &place.path().join("deb")).unwrap();
     let mut packed = Packed::new();
     for (name, package) in &packages {
         let tree = place.path().join(name);
@@ -110,7 +95,9 @@ fn debian_packages_have_everything_and_install_it() {
     run(Command::new("lintian").args(["--fail-on", "error,warning"]).args(packages.values()));
     skip::unless_root("installing a package");
     let dpkg = Manager::dpkg(&place.path().join("root"));
-    dpkg.install_upgrade_remove(|version| of_version(&packages["dayone"], version));
+    dpkg.install_upgrade_remove(|version| {
+        packages::debian_of_version(&packages["dayone"], version).unwrap()
+    });
 }
 
 /// The units that the preset enables.
@@ -120,26 +107,12 @@ fn preset_units() -> Vec<String> {
     preset.lines().filter_map(|line| line.strip_prefix("enable ")).map(str::to_owned).collect()
 }
 
-/// The agent's Debian package under another version.
-fn of_version(package: &Path, version: &str) -> PathBuf {
-    let tree = package.with_file_name(format!("dayone-{version}"));
-    run(Command::new("dpkg-deb").arg("--raw-extract").args([package, &tree]));
-    let control = tree.join("DEBIAN/control");
-    let text = fs::read_to_string(&control).unwrap();
-    let own = format!("\nVersion: {}\n", env!("CARGO_PKG_VERSION"));
-    assert!(text.contains(&own), "{text}");
-    fs::write(&control, text.replace(&own, &format!("\nVersion: {version}\n"))).unwrap();
-    let other = package.with_file_name(format!("dayone-{version}.deb"));
-    run(Command::new("dpkg-deb").args(["-Znone", "--build"]).args([&tree, &other]));
-    other
-}
-
 #[tests::case]
 fn rpm_packages_have_everything() {
     skip::unless_installed("rpmbuild", "rpm");
     let built = Built::stand_ins().unwrap();
     let place = tempfile::tempdir().unwrap();
-    let packages = build_rpms(None, &built, &place.path().join("rpm"));
+    let packages = packages::rpms(None, &built, &place.path().join("rpm")).unwrap();
 
     let query = |package: &Path, format: &str| {
         let mut rpm = Command::new("rpm");
@@ -199,7 +172,7 @@ fn rpm_scripts_install_upgrade_and_remove() {
     let built = Built::stand_ins().unwrap();
     let packages: BTreeMap<&str, PathBuf> = ["0.2.0", env!("CARGO_PKG_VERSION"), "0.3.1"]
         .into_iter()
-        .map(|version| (version, rpm_of_version(version, &built, place.path())))
+        .map(|version| (version, packages::rpm_of_version(version, &built, place.path()).unwrap()))
         .collect();
     for is_offline in [false, true] {
         let root = place.path().join(if is_offline { "offline" } else { "root" });

@@ -18,6 +18,7 @@ pub mod measure;
 pub mod mistakes;
 pub mod mutation;
 pub mod outage;
+pub mod packages;
 pub mod profile;
 pub mod program;
 pub mod schema;

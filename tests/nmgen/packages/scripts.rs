@@ -7,8 +7,7 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use tests::program::root;
-use tests::tree::{Built, files, make};
+use tests::tree::files;
 
 use super::run;
 
@@ -236,24 +235,4 @@ impl Manager {
         self.systemctl("disable", &["dayone-bridge.service"]);
         assert_eq!(has_both(), [false, false], "{self:?}");
     }
-}
-
-/// The RPM of the agent under another version, from the spec with that version.
-pub(super) fn rpm_of_version(version: &str, built: &Built, place: &Path) -> PathBuf {
-    let text = fs::read_to_string(root().join("packaging/rpm/nmgen.spec")).unwrap();
-    let own = format!("\nVersion:        {}\n", env!("CARGO_PKG_VERSION"));
-    assert!(text.contains(&own), "{own}");
-    let spec = place.join(format!("{version}.spec"));
-    fs::write(&spec, text.replace(&own, &format!("\nVersion:        {version}\n"))).unwrap();
-    let packages = build_rpms(Some(&spec), built, &place.join(version));
-    packages.into_iter().find(|path| path.to_string_lossy().contains("/dayone-")).unwrap()
-}
-
-/// Builds RPMs of existing builds, by the tree's own spec without another one, and returns their paths.
-pub(super) fn build_rpms(spec: Option<&Path>, built: &Built, place: &Path) -> Vec<PathBuf> {
-    let mut variables = vec![("RPM", place)];
-    variables.extend(spec.map(|spec| ("SPEC", spec)));
-    variables.extend(built.variables());
-    make("rpm-built", &variables).unwrap();
-    files(place).unwrap().into_keys().map(|path| place.join(path)).collect()
 }
