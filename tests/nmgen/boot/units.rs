@@ -306,6 +306,12 @@ fn every_unit_has_no_more_permissions_than_it_has_reasons_for() {
             }
         }
     }
+    // podman has to unpack files of any owner and mode: its unit is held to the sum.
+    let installer = "nmgen/crates/fleet/src/output/delivery/agent/dayone-install.service";
+    let (_, level) = security(&program::root().join(installer));
+    if level >= 7.5 {
+        faults.push(format!("dayone-install.service: {level}"));
+    }
     let unused = PERMISSIONS.iter().filter(|(name, _)| !used.contains(name));
     faults.extend(unused.map(|(name, _)| format!("{name} is used by no unit")));
     assert!(units == 11 && faults.is_empty(), "{units} units: {faults:#?}");
