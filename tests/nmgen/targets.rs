@@ -95,6 +95,51 @@ fn run(arguments: &str, input: &str) -> BTreeMap<PathBuf, Vec<u8>> {
     found
 }
 
+/// The objects of a cluster's repository.
+const OBJECTS: [&str; 5] = [
+    "machine-config --role worker",
+    "nodepool-config --role worker",
+    "policy",
+    "bmh-secret",
+    "nmstateconfig",
+];
+
+/// Of documents that have no finding themselves; only a document for the running node is asked for br-ex.
+#[tests::case]
+fn each_object_that_is_written_is_clean_alone_and_beside_the_others() {
+    let mut written = BTreeMap::new();
+    for document in tests::documents::fixtures() {
+        let place = tempfile::tempdir().unwrap();
+        let at = |name: &str| place.path().join(name);
+        fs::create_dir_all(at("hosts")).unwrap();
+        fs::create_dir_all(at("objects")).unwrap();
+        fs::write(at("hosts/worker-0.yml"), &document.text).unwrap();
+        let findings = |path: &Path| {
+            let mut check = Command::new(program::nmgen());
+            let output = check.args(["check", "--format", "json"]).arg(path).output().unwrap();
+            let found: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+            let rules = found["findings"].as_array().unwrap().iter();
+            let rules = rules.map(|finding| finding["rule"].as_str().unwrap().to_owned());
+            rules.filter(|rule| rule != "bridge-missing").collect::<Vec<String>>()
+        };
+        let hosts = at("hosts");
+        if !findings(&hosts).is_empty() {
+            continue;
+        }
+        for arguments in OBJECTS {
+            let kind = arguments.split(' ').next().unwrap();
+            let object = at("objects").join(kind).with_extension("yaml");
+            if nmgen(arguments, &object, hosts.to_str().unwrap()).status.success() {
+                assert_eq!(findings(&object), Vec::<String>::new(), "{} {kind}", document.name);
+                *written.entry(kind).or_insert(0) += 1;
+            }
+        }
+        fs::copy(at("hosts/worker-0.yml"), at("objects/worker-0.yml")).unwrap();
+        assert_eq!(findings(&at("objects")), Vec::<String>::new(), "{}", document.name);
+    }
+    assert_eq!(written.len(), OBJECTS.len(), "{written:?}");
+}
+
 fn files(root: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut found = BTreeMap::new();
     let mut pending = vec![root.to_owned()];

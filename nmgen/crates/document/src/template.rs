@@ -27,62 +27,56 @@ pub(crate) fn instead_of(lines: &Lines) -> Option<Diagnostic> {
     })
 }
 
-/// Returns the fault of the first quoted value with a template, or of the first placeholder.
+/// Returns the fault of the first quoted value with a template, or that is a placeholder.
 pub(crate) fn in_values(text: &str, root: &Node<'_>, lines: &Lines) -> Option<Diagnostic> {
     // Most texts have none.
-    let may_have = text.contains(MARKS[0]) || text.contains("${");
-    let template = may_have.then(|| value(root)).flatten().map(|span| diagnostic(span, lines));
-    template.or_else(|| text.contains('<').then(|| placeholder(root, lines)).flatten())
+    let may_have = text.contains(MARKS[0]) || text.contains(['$', '<']);
+    may_have.then(|| value(root, false, lines)).flatten()
 }
 
-/// Returns the fault of the first `<name of a value>`, which instructions have for the reader to replace.
-fn placeholder(node: &Node<'_>, lines: &Lines) -> Option<Diagnostic> {
-    let is_word = |c: char| c.is_ascii_alphanumeric() || matches!(c, ' ' | '-' | '.' | '_');
-    match &node.value {
-        Value::Scalar { text, .. } => {
-            let name = text.strip_prefix('<')?.strip_suffix('>')?;
-            let is_one = !name.is_empty() && name.chars().all(is_word);
-            let message = format!("\"{text}\" is a placeholder");
-            is_one.then(|| {
-                Diagnostic::new(TEMPLATE, message, lines.place(node.span))
-                    .help("write the value of this node in its place")
-            })
-        }
-        Value::Sequence(items) => items.iter().find_map(|item| placeholder(item, lines)),
-        Value::Mapping(entries) => {
-            let is_free = |key: &str| key == FREE_TEXT || secret::is_key(key);
-            let mut values = entries.iter().filter(|entry| !is_free(&entry.key));
-            values.find_map(|entry| placeholder(&entry.node, lines))
-        }
-    }
+/// Returns the fault of the first value with a template, in a part of a document.
+pub fn in_part(node: &Node<'_>, document: &Document<'_>) -> Option<Diagnostic> {
+    value(node, false, document.lines())
 }
 
-fn value(node: &Node<'_>) -> Option<Span> {
+fn value(node: &Node<'_>, is_secret: bool, lines: &Lines) -> Option<Diagnostic> {
     match &node.value {
-        Value::Scalar { text, .. } if is_variable(text) => Some(node.span),
+        Value::Scalar { text, .. } if !is_secret && is_placeholder(text) => {
+            let message = format!("{text} is a placeholder");
+            let place = lines.place(node.span);
+            Some(Diagnostic::new(TEMPLATE, message, place).help("write this node's own value"))
+        }
         // A capture of nmstate's policies has the same braces.
-        Value::Scalar { text, .. } => text
-            .split_once(MARKS[0])
-            .filter(|(_, rest)| rest.contains("}}") && !rest.trim_start().starts_with("capture."))
-            .map(|_| node.span),
-        Value::Sequence(items) => items.iter().find_map(value),
+        Value::Scalar { text, .. } => {
+            let rest = || Some(text.split_once(MARKS[0])?.1);
+            let is_one =
+                |rest: &str| rest.contains("}}") && !rest.trim_start().starts_with("capture.");
+            let is_variable = !is_secret && is_variable(text);
+            (is_variable || rest().is_some_and(is_one)).then(|| diagnostic(node.span, lines))
+        }
+        Value::Sequence(items) => items.iter().find_map(|item| value(item, is_secret, lines)),
         Value::Mapping(entries) => {
             let mut values = entries.iter().filter(|entry| entry.key != FREE_TEXT);
-            values.find_map(|entry| value(&entry.node))
+            values.find_map(|entry| value(&entry.node, secret::is_key(&entry.key), lines))
         }
     }
 }
 
-/// True for `${NAME}`, which envsubst replaces.
+/// True for `${NAME}` and `$NAME`, which envsubst replaces.
 fn is_variable(text: &str) -> bool {
-    let name = text.strip_prefix("${").and_then(|rest| rest.strip_suffix('}'));
-    let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    name.is_some_and(|name| !name.is_empty() && name.chars().all(is_word))
+    let name = text.strip_prefix('$');
+    name.is_some_and(|name| is_name(name.trim_start_matches('{').trim_end_matches('}')))
 }
 
-/// The first value with a template, in a part of a document.
-pub fn in_part(node: &Node<'_>, document: &Document<'_>) -> Option<Diagnostic> {
-    value(node).map(|span| diagnostic(span, document.lines()))
+/// True for `<NAME>`, which instructions have for their readers.
+fn is_placeholder(text: &str) -> bool {
+    let name = text.strip_prefix('<').and_then(|rest| rest.strip_suffix('>'));
+    name.is_some_and(is_name)
+}
+
+fn is_name(name: &str) -> bool {
+    let is_of_it = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b' ');
+    !name.is_empty() && name.bytes().all(is_of_it)
 }
 
 fn diagnostic(span: Span, lines: &Lines) -> Diagnostic {

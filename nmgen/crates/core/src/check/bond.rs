@@ -53,6 +53,10 @@ pub(super) fn check(subject: &Subject<'_>, report: &mut Report<'_>) {
     for (index, reference) in &subject.references {
         ports[*index] += usize::from(reference.role == Relation::Port);
     }
+    // A port may also name its bond itself, by `controller`.
+    for index in subject.controllers() {
+        ports[index] += 1;
+    }
     for (index, interface) in subject.interfaces.iter().enumerate() {
         if interface.kind == "bond" && interface.is_up() {
             bond(subject, interface, ports[index], report);

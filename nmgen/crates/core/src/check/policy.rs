@@ -91,6 +91,13 @@ pub fn reference(text: &str) -> Option<&str> {
     inner.trim().strip_prefix("capture.")
 }
 
+/// Returns the parts of a text around a reference to a capture, and the reference: `{{ capture.nic.interfaces.0.name }}.5`.
+fn around(text: &str) -> Option<[&str; 3]> {
+    let (before, rest) = text.split_once("{{")?;
+    let (inner, after) = rest.split_once("}}")?;
+    Some([before, inner.trim().strip_prefix("capture.")?, after])
+}
+
 /// Calls `each` for every value that refers to a capture.
 fn references<'n, 't>(node: &'n Node<'t>, each: &mut impl FnMut(&'n Node<'t>, &'n str)) {
     match &node.value {
@@ -127,7 +134,17 @@ fn judged<'t>(
                 let name = stand_in(reference.strip_suffix(".name")?, names);
                 Value::Scalar { text: name.into(), plain: false }
             }
-            None => return Some(node.clone()),
+            None => match around(text) {
+                Some([before, reference, after]) => {
+                    let name = stand_in(reference.strip_suffix(".name")?, names);
+                    // How long the captured name is only a node knows.
+                    let room = MAX_NAME.saturating_sub(before.len() + after.len());
+                    let name = name.get(..room).unwrap_or(&name);
+                    let text = format!("{before}{name}{after}");
+                    Value::Scalar { text: text.into(), plain: false }
+                }
+                None => return Some(node.clone()),
+            },
         },
         Value::Sequence(items) => {
             let owner = match owner {
@@ -221,6 +238,13 @@ mod tests {
                 "  interfaces:\n  - {name: '{{ capture.primary-nci.interfaces.0.name }}', type: ethernet}\n"
                     .to_owned(),
                 vec![("capture-unknown", 5)],
+            ),
+            (
+                format!(
+                    "  interfaces:\n  - {{name: '{{{{ capture.primary-nic.interfaces.0.name }}}}.5', type: vlan, \
+                     vlan: {{id: 5, base-iface: {nic}}}}}\n"
+                ),
+                vec![],
             ),
             ("  interfaces:\n  - {name: e0, type: ethernet, mut: 9000}\n".to_owned(), vec![("unknown-field", 5)]),
             // Undeclared ports may be on the node.

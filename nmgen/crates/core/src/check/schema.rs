@@ -195,7 +195,9 @@ fn list_sections<'d>(
     document: &'d Document<'_>,
 ) -> impl Iterator<Item = (Path, Diagnostic)> + use<'d> {
     let is_list = |entry: &&Entry<'_>| {
-        matches!(&*entry.key, "routes" | "route-rules") && !entry.node.items().is_empty()
+        cfg!(feature = "hints")
+            && matches!(&*entry.key, "routes" | "route-rules")
+            && !entry.node.items().is_empty()
     };
     document.root.entries().iter().filter(is_list).map(|entry| {
         let message = format!("{}: a list, where a mapping is expected", entry.key);

@@ -130,6 +130,11 @@ impl<'a> Subject<'a> {
         self.by_name.get(reference.name).copied()
     }
 
+    /// Returns the index of the controller of each port.
+    pub(super) fn controllers(&self) -> impl Iterator<Item = usize> {
+        self.controllers.values().copied()
+    }
+
     /// The controller that this interface belongs to.
     pub(super) fn controller_of(&self, name: &str) -> Option<&Interface<'a>> {
         self.controllers.get(name).map(|index| &self.interfaces[*index])

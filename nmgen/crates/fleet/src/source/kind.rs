@@ -242,6 +242,12 @@ fn kind<'a>(root: &Node<'_>, word: Option<&'a str>) -> SourceKind<'a> {
         None if is_manifest && INSTALL_CONFIG.iter().any(|key| root.get(key).is_some()) => {
             SourceKind::InstallConfig
         }
+        // The installer asks an agent-config for its apiVersion alone (`ConvertAgentConfig`).
+        None if is_manifest
+            && (root.get("rendezvousIP").is_some() || agent_config::is_nodes(root)) =>
+        {
+            SourceKind::Manifest("AgentConfig")
+        }
         None if is_manifest => SourceKind::Manifest(""),
         None if find(root, network_config::KEY).is_some() => SourceKind::NetworkConfig,
         None if agent_config::is_nodes(root) => SourceKind::NodesConfig,
@@ -411,6 +417,11 @@ mod tests {
             ("apiVersion: v1\nplatform: {none: {}}\n", 0, "this install-config has no hosts"),
             ("kind: InstallConfig\n", 0, "this install-config has no hosts"),
             ("apiVersion: v1\ninterfaces: []\n", 0, "missing `kind` [kind-missing]"),
+            (
+                "apiVersion: v1beta1\nhosts:\n- hostname: a\n  interfaces: [{name: e, macAddress: 52:54:00:00:00:01}]\n",
+                1,
+                "",
+            ),
             ("apiversion: v1\nkind: ConfigMap\n", 0, &format!("{unused}: ConfigMap only")),
             (MAP, 0, &format!("{unused}: ConfigMap only")),
             (&format!("{MAP}---\n{MAP}"), 0, &format!("{unused}: ConfigMap only")),

@@ -27,6 +27,7 @@ const OTHER_WORDS: &[(&str, &str)] = &[
     ("nameservers", "dns-resolver.config.server, at the top level"),
     ("netmask", "prefix-length, beside ip"),
     ("prefix", "prefix-length, beside ip"),
+    ("sriov", "ethernet.sr-iov"),
     ("slave", "port, under link-aggregation of the bond or under bridge of the bridge"),
     ("slaves", "port, under link-aggregation of the bond or under bridge of the bridge"),
     ("to", "destination"),

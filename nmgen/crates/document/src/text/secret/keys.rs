@@ -1,8 +1,8 @@
 //! The keys whose values are secrets, in any of the forms in which programs write a key: `api-key`, `API_KEY`, `apiKey`.
 
-use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::BTreeSet;
 use std::net::Ipv6Addr;
+use std::sync::Mutex;
 
 /// The words in a secret's place.
 pub const HIDDEN: &str = "<hidden>";
@@ -38,28 +38,30 @@ const WHOLE: &str = "auth pass pin pw pwd";
 /// Last words of keys that are about a secret and have none: `password-flags`, `secretName`, `pullSecretRef`.
 const ABOUT: &str = "flags name ref type";
 
-/// The most answers of [`is_key`] that are kept.
+/// The most keys of each answer of [`is_key`] that are kept.
 const MOST_ANSWERS: usize = 4_096;
 
-thread_local! {
-    /// The answers of [`is_key`]: a document has the same few keys many times.
-    static ANSWERS: RefCell<HashMap<Box<str>, bool>> = RefCell::default();
-}
+/// The keys that are none of a secret, and those that are: a document has the same few keys many times.
+static ANSWERS: Mutex<[BTreeSet<String>; 2]> = Mutex::new([BTreeSet::new(), BTreeSet::new()]);
 
 /// True for a key whose value is a secret, misspelt or not, unless the value [is public](is_public).
 pub fn is_key(key: &str) -> bool {
-    is_of_length(key)
-        && ANSWERS.with_borrow_mut(|answers| {
-            if let Some(answer) = answers.get(key) {
-                return *answer;
-            }
-            if answers.len() >= MOST_ANSWERS {
-                answers.clear();
-            }
-            let answer = is_password(key) || is_of_others(key);
-            answers.insert(key.into(), answer);
-            answer
-        })
+    if !is_of_length(key) {
+        return false;
+    }
+    let answer = || is_password(key) || is_of_others(key);
+    // While another thread asks, an answer costs less than the wait.
+    let Ok(mut answers) = ANSWERS.try_lock() else { return answer() };
+    if let Some(answer) = answers.iter().position(|keys| keys.contains(key)) {
+        return answer == 1;
+    }
+    let answer = answer();
+    let keys = &mut answers[usize::from(answer)];
+    if keys.len() >= MOST_ANSWERS {
+        keys.clear();
+    }
+    keys.insert(key.to_owned());
+    answer
 }
 
 /// True for a key and its value that is a secret.

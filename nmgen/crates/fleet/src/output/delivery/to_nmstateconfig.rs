@@ -48,7 +48,7 @@ pub(super) fn render(
     Ok(text.into_bytes())
 }
 
-/// The source's map first, then cards that only the document has.
+/// The source's map first, then cards that only the document has. One at least: assisted-service finds the host by them.
 fn interfaces(converted: &Converted, diagnostics: &mut Diagnostics) -> Vec<Value> {
     let map = |name: &str, mac: Mac| json!({ "name": name, "macAddress": mac.to_string() });
     let mapped = converted
@@ -57,7 +57,18 @@ fn interfaces(converted: &Converted, diagnostics: &mut Diagnostics) -> Vec<Value
         .iter()
         .filter_map(|nic| Some(map(nic.name.as_deref()?, nic.mac_address)));
     let mut interfaces: Vec<Value> = mapped.collect();
-    for card in cards::cards(converted) {
+    let cards = cards::cards(converted);
+    if interfaces.is_empty() && cards.is_empty() {
+        diagnostics.push(
+            Diagnostic::new(
+                NIC_WITHOUT_MAC,
+                "no NIC of this host is known",
+                converted.host.place.clone(),
+            )
+            .help("assisted-service finds a host by the MAC address of a NIC: add one to the document"),
+        );
+    }
+    for card in cards {
         match (card.mapped_mac_address, card.mac_address) {
             (Some(_), _) => {}
             (None, Some(mac)) => interfaces.push(map(&card.name, mac)),
