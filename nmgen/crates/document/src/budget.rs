@@ -7,6 +7,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 const MOST: usize = 250_000;
 /// A text above the bound may have one value per this many bytes, as it describes a fleet: its keys and values are longer.
 const BYTES_PER_VALUE: usize = 6;
+/// A text may have so many commas and opening brackets, and a longer one as many as JSON without blanks has, one per this many bytes: the
+/// scanner keeps the tokens of a collection in brackets that may be a key until its end, five of 100 bytes for each entry.
+const MOST_MARKS: usize = 95_000;
+const BYTES_PER_MARK: usize = 11;
 /// A repeated text counts as one value more for this many bytes behind the first ones, which most words have at most.
 const BYTES_REPEATED: usize = 16;
 const BYTES_FREE: usize = 64;
@@ -42,6 +46,11 @@ impl Budget {
     /// The most values.
     pub(crate) fn most(&self) -> usize {
         MOST.max(self.0.bytes.load(Ordering::Relaxed) / BYTES_PER_VALUE)
+    }
+
+    /// Returns the most commas and opening brackets.
+    pub(crate) fn most_marks(&self) -> usize {
+        MOST_MARKS.max(self.0.bytes.load(Ordering::Relaxed) / BYTES_PER_MARK)
     }
 
     /// The number of values so far.
@@ -82,7 +91,7 @@ mod tests {
             let aliases = "*a, ".repeat(times);
             is_read(&format!("a: &a '{}'\nb: [{aliases}]\n", "x".repeat(length)))
         };
-        assert_eq!(repeated(64, 100_000), [true]);
+        assert_eq!(repeated(64, 90_000), [true]);
         assert_eq!(repeated(100_000, 30), [true]);
         assert_eq!(repeated(100_000, 60), [false]);
         let key = format!("a: &a {{{}: 1}}\nb: [{}]\n", "x".repeat(1_000), "*a, ".repeat(20_000));
@@ -125,8 +134,8 @@ mod tests {
             [("{a: [", "a,", 1, "]}\n"), ("a:\n  [", "{},", 2, "]\n"), ("# ", "[,", 2, "\n")]
         {
             let text = |count: usize| format!("{before}{}{after}", item.repeat(count));
-            assert_eq!(is_read(&text(super::MOST / marks / 2)), [true], "{item}");
-            assert_eq!(is_read(&text(super::MOST / marks + 1)), [false], "{item}");
+            assert_eq!(is_read(&text(super::MOST_MARKS / marks / 2)), [true], "{item}");
+            assert_eq!(is_read(&text(super::MOST_MARKS / marks + 1)), [false], "{item}");
         }
     }
 }

@@ -201,10 +201,13 @@ impl<'t, 's> Reader<'t, 's> {
         Marker::new(at.index().saturating_sub(self.ahead), at.line() + self.above as usize, column)
     }
 
-    /// Returns the fault of a text that has more brackets and commas than the file may have values.
+    /// Returns the fault of a text with more commas and brackets than its file may have, before it is scanned.
     fn crowding(&self) -> Option<Fatal> {
-        let at = size::surplus_mark(self.text, self.budget.most())?;
-        Some(self.too_many_values(Span { start: at, end: at }))
+        let most = self.budget.most_marks();
+        let at = size::surplus_mark(self.text, most)?;
+        let message = format!("there are more than {most} commas and brackets up to here");
+        let fault = self.fatal(ALIAS_EXPANSION, message, Span { start: at, end: at });
+        Some(fault.map_help("split the file, or describe one node in one document"))
     }
 
     fn document(&mut self, depth: usize) -> Result<Node<'t>, Fatal> {

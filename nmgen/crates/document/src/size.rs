@@ -90,8 +90,7 @@ pub(crate) fn too_many_marks(source: &Source) -> Option<Diagnostic> {
     Some(fault.help("a document describes one node"))
 }
 
-/// Returns the place of the comma or opening bracket behind the first `most` ones. The scanner keeps the tokens of a collection in
-/// brackets that may be a key until its end: five of 100 bytes for each entry, before a value can be counted.
+/// Returns the place of the comma or opening bracket behind the first `most` ones.
 pub(crate) fn surplus_mark(text: &str, most: usize) -> Option<Position> {
     let mut marks = memchr::memchr3_iter(b',', b'[', b'{', text.as_bytes());
     position(text, marks.nth(most)?)
