@@ -49,7 +49,7 @@ const MANAGERS: [Manager; 2] = [
 fn packages() -> std::io::Result<tempfile::TempDir> {
     let place = tempfile::tempdir()?;
     let at = |name: &str| place.path().join(name);
-    let built = Built::of_nodes()?;
+    let built = Built::programs()?;
     let debian = packages::debian(&built, &at("deb"))?;
     let rpms = packages::rpms(None, &built, &at("rpm"))?;
     let is_agent = |path: &&PathBuf| path.to_string_lossy().contains("/dayone-");

@@ -60,13 +60,14 @@ pub fn ovn_controller(inside: &Inside) -> Result<()> {
 }
 
 /// Whether NetworkManager, when it starts, removes a bridge of its own from Open vSwitch although it has a port of OVN's, and the
-/// port with it: 1.58 does, 1.52 does not.
+/// port with it: from 1.52.2 and 1.53.4 on (its commit 476c89b6f2, "ovs: only keep bridges and ports with NM interfaces attached").
 pub fn removes_remains(inside: &Inside) -> Result<bool> {
-    let text = inside.sh("nmcli --version")?;
-    let minor = text.rsplit(' ').next().and_then(|version| version.split('.').nth(1)?.parse().ok());
-    let minor: u32 =
-        minor.ok_or(Error::Output { program: "nmcli", problem: format!("no version: {text}") })?;
-    Ok(minor >= 58)
+    // The daemon's: nmcli may be of another version.
+    let text = inside.sh("NetworkManager --version")?;
+    let number = |part: &str| part.parse().ok();
+    let version: Option<Vec<u32>> = text.trim().split(['.', '-']).take(3).map(number).collect();
+    let version = version.ok_or(Error::Output { program: "NetworkManager", problem: text })?;
+    Ok(version >= vec![1, 52, 2])
 }
 
 /// All bridges, ports and interfaces of Open vSwitch's database as `ovs-vsctl list` prints them, without uuids of rows,
