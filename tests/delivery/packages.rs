@@ -11,8 +11,7 @@ use std::{
 
 use tests::{
     dayone::{
-        ADDRESS, ATTEMPT, DAY_ONE, Document, HOST_FILE, MAC, SOON, br_ex_works, finished, mark,
-        outcome,
+        ADDRESS, ATTEMPT, DAY_ONE, Document, HOST_FILE, MAC, SOON, br_ex_works, mark, outcome,
     },
     lab::{Case, Error, Fault, Inside, Lab, Nic, Node, Peer},
     packages,
@@ -39,8 +38,8 @@ const MANAGERS: [Manager; 2] = [
         suffix: "deb",
     },
     Manager {
-        install: "rpm --force-debian --upgrade --nodeps --oldpackage --replacefiles",
-        remove: "rpm --force-debian --erase --nodeps dayone",
+        install: "rpm --upgrade --nodeps --oldpackage --replacefiles",
+        remove: "rpm --erase --nodeps dayone",
         suffix: "rpm",
     },
 ];
@@ -135,13 +134,14 @@ fn packages_change_beside_a_network_in_force() -> Result<(), Error> {
                 assert!(!said.contains("scriptlet failed"), "{said}");
                 Ok::<_, Error>(())
             };
-            install(&inside, "older")?;
             // No unit starts by itself: the next boot has the agent.
-            assert_eq!(inside.unit("dayone.service")?.active_state, "inactive");
+            let before = inside.unit("dayone.service")?.active_state;
+            install(&inside, "older")?;
+            assert_eq!(inside.unit("dayone.service")?.active_state, before);
             inside.write(HOST_FILE, &document(turn))?;
             case.reboot()?;
             let inside = case.inside()?;
-            finished(&inside)?;
+            inside.wait_unit("kubelet.service", "active", ATTEMPT)?;
             let first = outcome(&inside, None)?;
             assert_eq!(first.exit, 0, "{}", first.text());
             br_ex_works(case)?;
@@ -173,11 +173,13 @@ fn packages_change_beside_a_network_in_force() -> Result<(), Error> {
     })
 }
 
-/// A document of each turn: the second node's has one interface more.
+/// The document of a turn, which has one virtual cable more than that of the one before.
 fn document(turn: usize) -> String {
-    let dummy = |number| format!("- name: lab{number}\n  type: dummy\n  state: up\n");
-    let more: String = (0..turn).map(dummy).collect();
-    Document::new().with("interfaces:\n", &format!("interfaces:\n{more}")).text()
+    let cable = |number| {
+        format!("- name: lab{number}\n  type: veth\n  state: up\n  veth:\n    peer: labp{number}\n")
+    };
+    let more: String = (0..turn).map(cable).collect();
+    Document::new().text().replacen("interfaces:\n", &format!("interfaces:\n{more}"), 1)
 }
 
 /// The package changes twice while the new network is probed, and the transaction ends as if it had not.
@@ -195,7 +197,9 @@ fn in_the_middle_of_a_transaction(
     inside.write(HOST_FILE, &document(turn + 1))?;
     let start = mark(&inside)?;
     inside.sh("systemctl restart --no-block dayone.service")?;
-    inside.wait_sh("grep --quiet '\"phase\": *\"probe\"' /run/dayone/status.json", ATTEMPT)?;
+    let own = [start.argument(), "SYSLOG_IDENTIFIER=dayone"];
+    inside
+        .wait_journal(&own, ATTEMPT, |entry| entry.message().starts_with("opening the journal"))?;
     install("older")?;
     install("today")?;
     for fault in silent {
