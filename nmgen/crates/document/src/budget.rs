@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 const MOST: usize = 250_000;
 /// A text above the bound may have one value per this many bytes, as it describes a fleet: its keys and values are longer.
 const BYTES_PER_VALUE: usize = 6;
-/// A text may have so many commas and opening brackets, and a longer one as many as JSON without blanks has, one for some bytes: the
-/// scanner keeps the tokens of a collection in brackets that may be a key until its end, five of 100 bytes for each entry.
+/// A text may have so many commas and opening brackets, and a longer one as many as JSON without blanks has, one for some bytes.
+/// The scanner keeps the tokens of a collection in brackets that may be a key until its end: five of 100 bytes for each entry.
 const MOST_MARKS: usize = 95_000;
 const BYTES_PER_MARK: usize = 11;
 /// A repeated text counts as one value more for this many bytes behind the first ones, which most words have at most.
