@@ -92,10 +92,9 @@ toolchain:
 	  exit 1; }
 	@command -v cc >/dev/null || ./tests/install-packages gcc libc6-dev
 
-# Its frames are described for a debugger (-C force-unwind-tables=no), and not for itself.
 NODE_PROGRAMS := --bin dayone
 node: toolchain ## Build the agent for a node's image
-	RUSTFLAGS="$$RUSTFLAGS $(PLACES) -C force-unwind-tables=no -C link-arg=-Wl,-T,nmgen/no-unwinding.ld -C link-arg=-Wl,--build-id=sha1" \
+	RUSTFLAGS="$$RUSTFLAGS $(PLACES) -C link-arg=-Wl,-T,nmgen/no-unwinding.ld -C link-arg=-Wl,--build-id=sha1" \
 	  $(INTO_TARGET) $(CARGO) build --locked $(DAYONE_PACKAGE) $(NODE_PROGRAMS) --profile node --target $(TARGET)
 	@[ ! -e $(DAYONE_BINARY) ] || packaging/split-debug $(DAYONE_BINARY)
 	@ls -l $(DAYONE_BINARY)
