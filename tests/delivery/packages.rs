@@ -21,9 +21,6 @@ use tests::{
 /// Where the node has the packages: for each manager the older one and today's.
 const PLACE: &str = "/var/lib/lab-packages";
 
-/// systemd's program that the macros in `macros.systemd` call. Source: systemd 252, src/rpm/systemd-update-helper.in.
-const HELPER: &str = "#!/bin/sh\nset -eu\n[ \"$1\" = install-system-units ]\nshift\nsystemctl --no-reload preset \"$@\"\n";
-
 /// The commands of a package manager.
 struct Manager {
     install: &'static str,
@@ -79,7 +76,7 @@ fn node(packages: &Path) -> Node {
         .podman()
         .kubelet()
         .bind(packages, PLACE)
-        .file("/usr/lib/systemd/systemd-update-helper", HELPER, 0o755)
+        .file("/usr/lib/systemd/systemd-update-helper", packages::UPDATE_HELPER, 0o755)
         .keyfile("eno1", DAY_ONE)
 }
 

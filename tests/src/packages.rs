@@ -11,6 +11,14 @@ use crate::tree::{Built, files, make};
 /// The names of the packages.
 pub const PACKAGES: [&str; 3] = ["nmgen", "nmgen-dracut", "dayone"];
 
+/// systemd's program that the macros of systemd-rpm-macros call. Source: systemd 252, src/rpm/systemd-update-helper.in.
+pub const UPDATE_HELPER: &str = r#"#!/bin/sh
+set -eu
+[ "$1" = install-system-units ]
+shift
+systemctl --no-reload preset "$@"
+"#;
+
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// Returns what a command prints.

@@ -7,6 +7,7 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use tests::packages::UPDATE_HELPER;
 use tests::tree::files;
 
 use super::run;
@@ -17,14 +18,6 @@ mount -t overlay -o "lowerdir=/usr,upperdir=$root.usr,workdir=$root.work" overla
 mount --bind /dev "$root/dev"
 mount -t proc proc "$root/proc"
 exec "$@" 2>&1"#;
-
-/// systemd's program that the macros in `macros.systemd` call. Source: systemd 252, src/rpm/systemd-update-helper.in.
-const HELPER: &str = r#"#!/bin/sh
-set -eu
-[ "$1" = install-system-units ]
-shift
-systemctl --no-reload preset "$@"
-"#;
 
 /// A package manager and its root, which has no other packages.
 #[derive(Debug)]
@@ -55,7 +48,7 @@ impl Manager {
         fs::create_dir_all(root.with_extension("work")).unwrap();
         let helper = root.with_extension("usr").join("lib/systemd/systemd-update-helper");
         fs::create_dir_all(helper.parent().unwrap()).unwrap();
-        fs::write(&helper, HELPER).unwrap();
+        fs::write(&helper, UPDATE_HELPER).unwrap();
         run(Command::new("chmod").arg("0755").arg(&helper));
         Self::Rpm { root: root.to_owned(), is_offline }
     }

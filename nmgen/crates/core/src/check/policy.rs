@@ -87,8 +87,8 @@ fn mentioned(expression: &str) -> impl Iterator<Item = &str> {
 
 /// `iface0.interfaces.0.name` of `{{ capture.iface0.interfaces.0.name }}`.
 pub fn reference(text: &str) -> Option<&str> {
-    let inner = text.trim().strip_prefix("{{")?.strip_suffix("}}")?;
-    inner.trim().strip_prefix("capture.")
+    let [before, reference, after] = around(text.trim())?;
+    (before.is_empty() && after.is_empty()).then_some(reference)
 }
 
 /// Returns the parts of a text around a reference to a capture, and the reference: `{{ capture.nic.interfaces.0.name }}.5`.
@@ -129,23 +129,16 @@ fn judged<'t>(
     owner: Owner,
 ) -> Option<Node<'t>> {
     let value = match &node.value {
-        Value::Scalar { text, .. } => match reference(text) {
-            Some(reference) => {
-                let name = stand_in(reference.strip_suffix(".name")?, names);
-                Value::Scalar { text: name.into(), plain: false }
-            }
-            None => match around(text) {
-                Some([before, reference, after]) => {
-                    let name = stand_in(reference.strip_suffix(".name")?, names);
-                    // How long the captured name is only a node knows.
-                    let room = MAX_NAME.saturating_sub(before.len() + after.len());
-                    let name = name.get(..room).unwrap_or(&name);
-                    let text = format!("{before}{name}{after}");
-                    Value::Scalar { text: text.into(), plain: false }
-                }
-                None => return Some(node.clone()),
-            },
-        },
+        Value::Scalar { text, .. } => {
+            let Some([before, reference, after]) = around(text.trim()) else {
+                return Some(node.clone());
+            };
+            let name = stand_in(reference.strip_suffix(".name")?, names);
+            // Only a node knows how long the captured name is.
+            let room = MAX_NAME.saturating_sub(before.len() + after.len());
+            let name = name.get(..room).unwrap_or(&name);
+            Value::Scalar { text: format!("{before}{name}{after}").into(), plain: false }
+        }
         Value::Sequence(items) => {
             let owner = match owner {
                 Owner::Interface => Owner::Interface,

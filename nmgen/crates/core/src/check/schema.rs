@@ -126,18 +126,16 @@ fn report_all(
         return;
     }
     let mut value = document.root.clone();
-    let sections: Vec<(Path, Diagnostic)> = list_sections(document).collect();
-    let has_list_sections = !sections.is_empty();
     // Paths in the shrinking copy are translated back to those of the document.
     let mut removed: Vec<Path> = Vec::new();
-    for (path, fault) in sections {
+    for (path, fault) in list_sections(document) {
         diagnostics.push(fault);
         remove(&mut value, &path);
         removed.push(path);
     }
     let mut verdict = judge(&value);
     if verdict.is_ok() {
-        if !has_list_sections {
+        if removed.is_empty() {
             diagnostics.push(diagnostic(document, &Path::default(), first, judge));
         }
         return;
