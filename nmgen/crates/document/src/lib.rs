@@ -12,6 +12,7 @@ pub mod diagnostic;
 mod dialect;
 pub mod error;
 pub mod format;
+mod here_document;
 mod json;
 pub mod mac;
 pub mod nested;

@@ -9,7 +9,7 @@ use super::dialect::DialectFault;
 use super::parsed::Document;
 use super::space::SYNTAX;
 use super::tree::{Entry, Node, Value};
-use super::{conflict, dialect, space, tab, template};
+use super::{conflict, dialect, here_document, space, tab, template};
 use crate::budget::Budget;
 use crate::diagnostic::{Diagnostic, Diagnostics, Rule, rules};
 use crate::size;
@@ -84,18 +84,22 @@ pub(crate) fn parse_tree(text: &str, lines: Lines) -> Result<Document<'_>, Diagn
     reader.ahead = if is_flow { DOCUMENT_START.len() } else { 0 };
     match reader.crowding().map_or_else(|| reader.document(0), Err) {
         Ok(root) => {
-            reader.faults.extend(space::in_keys(text, &root, &reader.lines));
+            if let Some(fault) = space::in_keys(text, &root, &reader.lines) {
+                return Err(fault.into());
+            }
             if reader.faults.is_empty() {
                 return Ok(Document { lines: reader.lines, is_part: false, root });
             }
         }
         Err(fatal) => {
             let is_text = matches!(fatal.rule, SYNTAX | KEY_NOT_SCALAR);
-            let conflict = conflict::instead_of(&reader.lines);
-            let template =
-                conflict.or_else(|| is_text.then(|| template::instead_of(&reader.lines)).flatten());
-            let fatal =
-                template.or_else(|| space::instead_of(&fatal, &reader.lines)).unwrap_or(*fatal);
+            let lines = &reader.lines;
+            let of_text =
+                || template::instead_of(lines).or_else(|| here_document::instead_of(lines));
+            let fatal = conflict::instead_of(lines)
+                .or_else(|| is_text.then(of_text).flatten())
+                .or_else(|| space::instead_of(&fatal, lines))
+                .unwrap_or(*fatal);
             reader.faults.push(fatal);
         }
     }

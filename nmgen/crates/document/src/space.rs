@@ -1,5 +1,5 @@
 //! Non-breaking spaces and tabs in place of YAML's spaces: invisible, and common in text copied from
-//! web pages or written in some editors. The space behind a ':' that is not there.
+//! web pages or written in some editors. The space behind a ':' or a '-' that is not there, and the ':' itself.
 
 use super::tree::{Node, Value};
 use crate::diagnostic::{Diagnostic, rules};
@@ -14,22 +14,40 @@ rules! {
 const SPACE: char = '\u{a0}';
 const TAB: char = '\t';
 
-/// The first key that begins with a non-breaking space.
+/// Returns the fault of the first key that begins with a non-breaking space, or with a '-' and no space.
 pub(super) fn in_keys(text: &str, root: &Node<'_>, lines: &Lines) -> Option<Diagnostic> {
     // Most texts have none.
-    text.contains(SPACE).then(|| key(root)).flatten().map(|span| diagnostic(span.start, lines))
+    let may_have = text.contains(SPACE) || text.lines().any(|line| dashed(line).is_some());
+    may_have.then(|| key(root, lines)).flatten()
 }
 
-fn key(node: &Node<'_>) -> Option<Span> {
+fn key(node: &Node<'_>, lines: &Lines) -> Option<Diagnostic> {
     match &node.value {
         Value::Scalar { .. } => None,
-        Value::Sequence(items) => items.iter().find_map(key),
+        Value::Sequence(items) => items.iter().find_map(|item| key(item, lines)),
         Value::Mapping(entries) => entries.iter().find_map(|entry| {
             // After the '-' of a list too: YAML takes it as part of the key.
-            let is_indented = entry.key.trim_start_matches('-').starts_with(SPACE);
-            if is_indented { Some(entry.key_span) } else { key(&entry.node) }
+            if entry.key.trim_start_matches('-').starts_with(SPACE) {
+                return Some(diagnostic(entry.key_span.start, lines));
+            }
+            let behind =
+                dashed(&entry.key).map(|behind| no_space(entry.key_span.start, behind, lines));
+            behind.or_else(|| key(&entry.node, lines))
         }),
     }
+}
+
+/// Returns what stands behind the '-' of a list's item without a space.
+fn dashed(line: &str) -> Option<&str> {
+    let behind = line.trim_start_matches(' ').strip_prefix('-')?;
+    behind.starts_with(|c: char| c.is_ascii_alphanumeric()).then_some(behind)
+}
+
+fn no_space(at: Position, behind: &str, lines: &Lines) -> Diagnostic {
+    let word = behind.split([':', ' ']).next().unwrap_or_default();
+    let message = "there is no space behind '-'";
+    Diagnostic::new(SYNTAX, message, lines.place(Span { start: at, end: at }))
+        .help(format!("an item of a list begins with '-' and a space: write \"- {word}\""))
 }
 
 /// The diagnostic to show instead of a syntax error that such a space causes.
@@ -37,15 +55,17 @@ pub(super) fn instead_of(fault: &Diagnostic, lines: &Lines) -> Option<Diagnostic
     if fault.rule != SYNTAX {
         return None;
     }
-    behind_colon(fault, lines).or_else(|| in_indentation(fault, lines))
+    let line = fault.place.line()?;
+    behind_dash(line, lines)
+        .or_else(|| colon(fault, lines))
+        .or_else(|| in_indentation(fault, lines))
 }
 
-/// The parser misses the ':' of a key only on the next line with text.
-fn behind_colon(fault: &Diagnostic, lines: &Lines) -> Option<Diagnostic> {
-    if !fault.message.contains("simple key expect ':'") {
-        return None;
-    }
-    let fault_line = fault.place.line()?;
+/// A number of a line of the text, the line, and what stands in it behind indentation and '-'.
+type Numbered<'t> = (u32, &'t str, &'t str);
+
+/// Returns the last line with text above a line of the file.
+fn last_above(fault_line: u32, lines: &Lines) -> Option<Numbered<'_>> {
     let mut last = None;
     for (number, text) in lines.numbered() {
         let start = Position { line: number, column: 1 };
@@ -57,7 +77,36 @@ fn behind_colon(fault: &Diagnostic, lines: &Lines) -> Option<Diagnostic> {
             last = Some((number, text, item));
         }
     }
-    let (number, text, item) = last?;
+    last
+}
+
+/// The parser takes `-name` for a word, and misses the ':' of a key or the list there or on the next line with text.
+fn behind_dash(fault_line: u32, lines: &Lines) -> Option<Diagnostic> {
+    let above = last_above(fault_line, lines).map(|(number, text, _)| (number, text));
+    let at = last_above(fault_line + 1, lines).map(|(number, text, _)| (number, text));
+    let (number, text) =
+        [at, above].into_iter().flatten().find(|(_, text)| dashed(text).is_some())?;
+    let column = text.find('-')? as u32 + 1;
+    Some(no_space(Position { line: number, column }, dashed(text)?, lines))
+}
+
+/// The parser misses the ':' of a key, or the space behind it, only on the next line with text.
+fn colon(fault: &Diagnostic, lines: &Lines) -> Option<Diagnostic> {
+    if !fault.message.contains("simple key expect ':'") {
+        return None;
+    }
+    let (number, text, item) = last_above(fault.place.line()?, lines)?;
+    if !item.contains(':') && !text.trim_start().starts_with('-') {
+        let word = item.split(" #").next().unwrap_or(item).trim_end();
+        let before = text.chars().count() - item.chars().count();
+        let start = Position { line: number, column: before as u32 + 1 };
+        let end = Position { column: start.column + word.chars().count() as u32, ..start };
+        let place = lines.place(Span { start, end });
+        return Some(
+            Diagnostic::new(SYNTAX, "this line has no ':', so it is no key", place)
+                .help("write the ':' behind the key, or remove the line"),
+        );
+    }
     let (key, behind) = item.split_once(':')?;
     let is_word = key.starts_with(char::is_alphabetic) && key.len() < 100;
     let is_key = is_word && !key.contains([' ', '\'', '"']);
