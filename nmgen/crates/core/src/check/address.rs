@@ -50,6 +50,14 @@ impl Family {
         }
     }
 
+    /// Returns the length of the prefix that most networks of hosts have.
+    pub(super) fn usual_prefix(self) -> u64 {
+        match self {
+            Self::V4 => 24,
+            Self::V6 => 64,
+        }
+    }
+
     /// The prefix of the largest block that one organisation usually has: RFC 791's class A, and a provider's block of IPv6.
     fn min_prefix(self) -> u64 {
         match self {

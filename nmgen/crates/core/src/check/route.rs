@@ -322,6 +322,12 @@ fn check_gateway(
     {
         // With such a length the address is the only one of its network.
         let family = Family::of(gateway);
+        // A hosting provider gives such an address on purpose, with a gateway of some other network.
+        let is_only = |address: &Address| address.1 == Some(family.max_prefix());
+        let is_near = |(address, _): &Address| is_within(gateway, *address, family.usual_prefix());
+        if on_link.is_empty() && addresses.iter().all(is_only) && !addresses.iter().any(is_near) {
+            return;
+        }
         let length = |item: &Node<'_>| item.get("prefix-length").and_then(Node::number);
         let mut items = family.addresses(interface.node).iter();
         let alone = items.position(|item| length(item) == Some(family.max_prefix()));
