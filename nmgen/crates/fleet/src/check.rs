@@ -16,6 +16,7 @@ mod member;
 mod network;
 mod node_state;
 mod os_stream;
+mod ovn_bridge;
 mod replicas;
 mod role_facts;
 mod roles;

@@ -26,6 +26,7 @@ const FOLLOWS: &[(&str, &[&str])] = &[
     ("mtu-above-port", &["mtu-range"]),
     ("port-undeclared", UNREAD),
     ("port-undeclared", &["interface-name-characters", "sriov-name"]),
+    ("prefix-length-short", &["address-syntax"]),
     ("route-family-disabled", UNREAD),
     ("search-domain-syntax", &["list-separator"]),
     ("section-missing", UNREAD),

@@ -48,7 +48,7 @@ use nmgen_document::error::Error;
 use nmgen_document::size::MAX_FLEET_BYTES;
 use nmgen_document::text::Source;
 
-pub(crate) use self::capture::alternative_names;
+pub(crate) use self::capture::findings as of_captures;
 pub(crate) use self::cluster::BridgeTopology;
 pub use self::cluster::{Cluster, ClusterAddress, ClusterNetwork, Plugin, Replicas};
 pub use self::cluster_names::ClusterNames;

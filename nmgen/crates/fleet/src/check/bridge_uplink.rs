@@ -1,4 +1,4 @@
-//! The uplink of br-ex as OVN-Kubernetes looks for it: the one port of the bridge that is a link of the kernel
+//! The type of br-ex, and its uplink as OVN-Kubernetes looks for it: the one port of the bridge that is a link of the kernel
 //! (`GetNicName` in go-controller/pkg/util/nicstobridge.go of ovn-org/ovn-kubernetes).
 
 use nmgen_core::interface;
@@ -8,11 +8,14 @@ use nmgen_document::{Document, Node};
 use crate::derive::BR_EX;
 
 rules! {
+    warning BRIDGE_TYPE = "bridge-type";
     warning BRIDGE_UPLINK = "bridge-uplink";
 }
 
 pub(super) fn check(document: &Document<'_>, diagnostics: &mut Diagnostics) {
-    let Some(bridge) = interface::ovs_bridge(&document.root, BR_EX) else { return };
+    let Some(bridge) = interface::ovs_bridge(&document.root, BR_EX) else {
+        return of_another_type(document, diagnostics);
+    };
     let ports = interface::ports(bridge);
     let is_link = |port: &&Node<'_>| {
         let is_it = |node: &&Node<'_>| node.text_at("name") == port.text_at("name");
@@ -42,4 +45,18 @@ pub(super) fn check(document: &Document<'_>, diagnostics: &mut Diagnostics) {
          with {BR_EX} (`nmgen generate --br-ex --balance-slb` derives it)"
     );
     diagnostics.push(Diagnostic::new(BRIDGE_UPLINK, message, document.place(span)).help(help));
+}
+
+/// Tells of a br-ex that is no bridge of Open vSwitch: neither configure-ovs nor OVN-Kubernetes can make theirs beside it.
+fn of_another_type(document: &Document<'_>, diagnostics: &mut Diagnostics) {
+    let mut own = interface::all(&document.root).iter();
+    let own = own.find(|node| node.text_at("name") == Some(BR_EX) && interface::is_up(node));
+    let Some(kind) = own.and_then(|node| node.get("type")) else { return };
+    let Some(name) = kind.text().filter(|kind| !kind.starts_with("ovs-")) else { return };
+    let message = format!(
+        "{BR_EX} has the type {}: OVN-Kubernetes takes a bridge of Open vSwitch by this name",
+        name.escape_debug()
+    );
+    let help = "make it an ovs-bridge with an ovs-interface (`nmgen generate --br-ex` derives both), or choose another name";
+    diagnostics.push(Diagnostic::new(BRIDGE_TYPE, message, document.place(kind.span)).help(help));
 }

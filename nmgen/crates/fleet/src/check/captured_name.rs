@@ -1,4 +1,4 @@
-//! Captures by alternative names: a NetworkPolicy beside its state.
+//! What the captures of a NetworkPolicy will not find.
 
 use nmgen_document::Document;
 use nmgen_document::diagnostic::Diagnostics;
@@ -7,5 +7,5 @@ use crate::source;
 
 pub(super) fn check(document: &Document<'_>, diagnostics: &mut Diagnostics) {
     let Some(captures) = document.root.get("capture") else { return };
-    diagnostics.extend(source::alternative_names(captures, |node| document.place(node.span)));
+    diagnostics.extend(source::of_captures(captures, |node| document.place(node.span)));
 }

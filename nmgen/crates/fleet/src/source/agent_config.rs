@@ -21,8 +21,13 @@ pub(super) fn load(manifest: &mut Manifest<'_>, root: &mut Node<'_>, found: &mut
     installation::rendezvous(manifest, root, found.describe(place));
     if manifest.list(root, "hosts").is_empty() {
         let help = "hosts in an install-config.yaml count too: give both files";
-        let (place, help) = manifest
-            .misspelt(root, &["hosts"])
+        let is_below = root.at(&["spec", "hosts"]).is_some();
+        let below = is_below.then(|| {
+            let help = "an AgentConfig has no spec: move its keys to the left";
+            (manifest.key_place(root, Some("spec")), help.to_owned())
+        });
+        let (place, help) = below
+            .or_else(|| manifest.misspelt(root, &["hosts"]))
             .unwrap_or_else(|| (manifest.key_place(root, Some("kind")), help.to_owned()));
         let message = "this agent-config has no hosts";
         found.without_hosts.push(Diagnostic::new(NO_HOSTS, message, place).help(help));

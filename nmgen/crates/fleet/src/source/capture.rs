@@ -13,6 +13,7 @@ use nmgen_document::{Document, Entry, Node, Value};
 
 rules! {
     error CAPTURE = "capture";
+    error CAPTURE_MAC_ADDRESS = "capture-mac-address";
     warning CAPTURE_ALTERNATIVE_NAME = "capture-alternative-name";
 }
 
@@ -21,38 +22,59 @@ const PRIMARY: &str = "primary";
 /// How a capture asks for an alternative name.
 const ALTERNATIVE: &str = "interfaces.alt-names.name";
 
-/// Tells of captures that find a link by an alternative name, which it has only once somebody gave it.
-pub(crate) fn alternative_names(
-    captures: &Node<'_>,
-    place: impl Fn(&Node<'_>) -> Place,
-) -> Diagnostics {
+/// How a capture asks for a MAC address.
+const MAC_ADDRESS: &str = "interfaces.mac-address";
+
+/// Returns what captures ask for that a node may not have: a MAC address in small letters, and an alternative name, which a link
+/// has only once somebody gave it.
+///
+/// nmstate shows MAC addresses in capital letters, and compares letter by letter (its `policy/json.rs`), as nmpolicy does
+/// (`resolver/filter.go`).
+pub(crate) fn findings(captures: &Node<'_>, place: impl Fn(&Node<'_>) -> Place) -> Diagnostics {
     let mut found = Diagnostics::default();
     for entry in captures.entries() {
         let Some(text) = entry.node.text() else { continue };
-        let Some((_, value)) = text.split_once(ALTERNATIVE) else { continue };
-        let value = value.trim_start().trim_start_matches('=').trim_start();
-        let name: String = value
-            .trim_start_matches(['"', '\''])
-            .chars()
-            .take_while(|character| !"\"'| ".contains(*character))
-            .collect();
-        let help = match name.as_str() {
-            PRIMARY => {
-                "nodeip-configuration.service gives it once the node has an address: dayone has that unit run first, and waits"
-            }
-            _ => {
-                "a .link file of udev's or an earlier document gives it: dayone waits for it, and then refuses the document"
-            }
-        };
-        let message = format!(
-            "a link has the alternative name \"{}\" only after somebody gave it",
-            name.escape_debug()
-        );
-        found.push(
-            Diagnostic::new(CAPTURE_ALTERNATIVE_NAME, message, place(&entry.node)).help(help),
-        );
+        if let Some(name) = compared_with(text, ALTERNATIVE) {
+            found.push(alternative_name(name, place(&entry.node)));
+        }
+        let mac = compared_with(text, MAC_ADDRESS).unwrap_or_default();
+        if mac.contains(|c: char| c.is_ascii_lowercase()) {
+            let message = format!(
+                "no link has the MAC address \"{}\": a capture compares letter by letter",
+                mac.escape_debug()
+            );
+            let help = format!(
+                "write \"{}\": nmstate shows capital letters",
+                mac.to_ascii_uppercase().escape_debug()
+            );
+            found
+                .push(Diagnostic::new(CAPTURE_MAC_ADDRESS, message, place(&entry.node)).help(help));
+        }
     }
     found
+}
+
+/// Returns the value that an expression compares a property with, as in `interfaces.name == "eno1"`.
+fn compared_with<'t>(expression: &'t str, property: &str) -> Option<&'t str> {
+    let (_, rest) = expression.split_once(property)?;
+    let value = rest.trim_start().strip_prefix("==")?.trim_start();
+    value.trim_start_matches(['"', '\'']).split(['"', '\'', '|', ' ']).next()
+}
+
+fn alternative_name(name: &str, place: Place) -> Diagnostic {
+    let help = match name {
+        PRIMARY => {
+            "nodeip-configuration.service gives it once the node has an address: dayone has that unit run first, and waits"
+        }
+        _ => {
+            "a .link file of udev's or an earlier document gives it: dayone waits for it, and then refuses the document"
+        }
+    };
+    let message = format!(
+        "a link has the alternative name \"{}\" only after somebody gave it",
+        name.escape_debug()
+    );
+    Diagnostic::new(CAPTURE_ALTERNATIVE_NAME, message, place).help(help)
 }
 
 /// The NetworkPolicy with these captures and this desired state.
@@ -123,9 +145,7 @@ fn walk(node: &mut Node<'static>, each: &mut impl FnMut(&mut Node<'static>, &str
 /// The name of the NIC that a capture selects by its MAC address.
 fn name<'n>(text: &str, captures: Option<&Node<'_>>, nics: &'n [Nic]) -> Option<&'n str> {
     let capture = reference(text)?.strip_suffix(".interfaces.0.name")?;
-    let expression = captures?.text_at(capture)?;
-    let value = expression.strip_prefix("interfaces.mac-address")?.trim_start();
-    let wanted = Mac::parse(value.strip_prefix("==")?.trim().trim_matches(['"', '\'']))?;
+    let wanted = Mac::parse(compared_with(captures?.text_at(capture)?, MAC_ADDRESS)?)?;
     let nic = nics.iter().find(|nic| nic.mac_address == wanted)?;
     nic.name.as_deref()
 }

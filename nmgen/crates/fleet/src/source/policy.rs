@@ -16,8 +16,8 @@ pub(super) fn load(manifest: &mut Manifest<'_>, root: &mut Node<'_>, found: &mut
     let (policy, place) = manifest.metadata(root).unzip();
     let Some(spec) = manifest.get_mut(root, "spec") else { return };
     if let Some(captures) = manifest.get(spec, "capture") {
-        let names = capture::alternative_names(captures, |node| manifest.place(node));
-        manifest.tell(names);
+        let of_captures = capture::findings(captures, |node| manifest.place(node));
+        manifest.tell(of_captures);
     }
     let captures = spec.get("capture").map(|node| node.clone().into_owned());
     let Some(document) = manifest.network(spec, "desiredState") else { return };

@@ -1,0 +1,32 @@
+//! A bridge that the document maps to a network of OVN's, and the list of its ports.
+
+use nmgen_core::interface;
+use nmgen_document::diagnostic::{Diagnostic, Diagnostics, rules};
+use nmgen_document::{Document, Node};
+
+rules! {
+    warning OVN_BRIDGE_PORTS = "ovn-bridge-ports";
+}
+
+/// Tells of a list of ports without `allow-extra-patch-ports`: ovn-controller adds patch ports, and nmstate compares the list with
+/// all ports when the document is applied again (its `query_apply/ovs.rs`).
+pub(super) fn check(document: &Document<'_>, diagnostics: &mut Diagnostics) {
+    let mappings = document.root.at(&["ovn", "bridge-mappings"]).map(Node::items);
+    let present = mappings.unwrap_or_default().iter();
+    for mapping in present.filter(|mapping| mapping.text_at("state") != Some("absent")) {
+        let Some(name) = mapping.text_at("bridge") else { continue };
+        let Some(bridge) = interface::ovs_bridge(&document.root, name) else { continue };
+        let options = bridge.get("bridge");
+        let is_allowed = |options: &&Node<'_>| {
+            options.get("allow-extra-patch-ports").and_then(Node::boolean) == Some(true)
+        };
+        let options = options.filter(|options| !is_allowed(options));
+        let list = options.and_then(|options| options.get("port").or_else(|| options.get("ports")));
+        let Some(list) = list.filter(|list| !list.items().is_empty()) else { continue };
+        let message =
+            format!("OVN adds patch ports to {}, which this list lacks", name.escape_debug());
+        let help = "add `allow-extra-patch-ports: true` beside the list: nmstate refuses the document otherwise when it is applied again";
+        diagnostics
+            .push(Diagnostic::new(OVN_BRIDGE_PORTS, message, document.place(list.span)).help(help));
+    }
+}
