@@ -6,13 +6,13 @@
 #![cfg_attr(not(test), warn(unused_crate_dependencies))]
 
 mod budget;
-mod conflict;
 mod deserialize;
 pub mod diagnostic;
 mod dialect;
 pub mod error;
 pub mod format;
-mod here_document;
+#[cfg(feature = "hints")]
+mod hint;
 mod json;
 pub mod mac;
 pub mod nested;
@@ -41,5 +41,9 @@ pub use crate::mac::Mac;
 
 /// Faults of a document as YAML.
 pub fn rules() -> Vec<Rule> {
-    [size::RULES, parse::RULES, space::RULES, template::RULES, conflict::RULES].concat()
+    #[cfg(feature = "hints")]
+    const OF_HINTS: &[Rule] = hint::conflict::RULES;
+    #[cfg(not(feature = "hints"))]
+    const OF_HINTS: &[Rule] = &[];
+    [size::RULES, parse::RULES, space::RULES, template::RULES, OF_HINTS].concat()
 }

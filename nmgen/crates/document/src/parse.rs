@@ -6,10 +6,12 @@ use std::collections::HashMap;
 use saphyr_parser::{Event, Marker, Parser, ScalarStyle, ScanError, Span as Marks, StrInput, Tag};
 
 use super::dialect::DialectFault;
+#[cfg(feature = "hints")]
+use super::hint;
 use super::parsed::Document;
 use super::space::SYNTAX;
 use super::tree::{Entry, Node, Value};
-use super::{conflict, dialect, here_document, space, tab, template};
+use super::{dialect, space, tab, template};
 use crate::budget::Budget;
 use crate::diagnostic::{Diagnostic, Diagnostics, Rule, rules};
 use crate::size;
@@ -34,6 +36,11 @@ const HELP: &[(&str, &str)] = &[
     ),
     ("did not find expected key", "its indentation matches no line above"),
     ("simple key expect ':'", "a key ends in ': ', with a space; the line above may lack it"),
+    ("found unknown anchor", "define it above, or put a text that begins with '*' into quotes"),
+    (
+        "unexpected character: `@'",
+        "put a text that begins with '@' into quotes; a word between two of them is a template's that was not filled",
+    ),
     (
         "mapping values are not allowed",
         "is this indented like the line above? text with ': ' in it needs quotes",
@@ -49,7 +56,7 @@ rules! {
     error KEY_NOT_SCALAR = "key-not-scalar";
 }
 
-/// Parses one NMState document. Reports all duplicate keys; any other fault ends it.
+/// Parses one NMState document. Reports the duplicate keys of all mappings; any other fault ends it.
 pub fn parse(source: &Source) -> Result<Document<'_>, Diagnostics> {
     parse_text(&source.text, Lines::new(source))
 }
@@ -92,15 +99,16 @@ pub(crate) fn parse_tree(text: &str, lines: Lines) -> Result<Document<'_>, Diagn
             }
         }
         Err(fatal) => {
-            let is_text = matches!(fatal.rule, SYNTAX | KEY_NOT_SCALAR);
-            let lines = &reader.lines;
-            let of_text =
-                || template::instead_of(lines).or_else(|| here_document::instead_of(lines));
-            let fatal = conflict::instead_of(lines)
-                .or_else(|| is_text.then(of_text).flatten())
-                .or_else(|| space::instead_of(&fatal, lines))
-                .unwrap_or(*fatal);
-            reader.faults.push(fatal);
+            #[cfg(feature = "hints")]
+            let fatal = {
+                let suspicion = match fatal.rule {
+                    SYNTAX | KEY_NOT_SCALAR => hint::Suspicion::Text,
+                    MULTIPLE_DOCUMENTS => hint::Suspicion::Command,
+                    _ => hint::Suspicion::Nothing,
+                };
+                hint::instead_of(&fatal, suspicion, &reader.lines).map_or(fatal, Box::new)
+            };
+            reader.faults.push(*fatal);
         }
     }
     Err(reader.faults)
@@ -320,15 +328,24 @@ impl<'t, 's> Reader<'t, 's> {
         }
     }
 
+    /// Several of them are one mistake: an item that lacks its '-' goes on with the keys of the one above.
     fn duplicate_keys(&mut self, entries: &[Entry<'t>]) {
         let mut sorted: Vec<&Entry<'t>> = entries.iter().collect();
         sorted.sort_by(|a, b| a.key.cmp(&b.key));
-        for pair in sorted.windows(2) {
-            let [first, again] = pair else { continue };
-            if first.key == again.key {
-                self.faults.push(duplicate_key(&self.lines, first, again));
+        let pairs = sorted.windows(2).filter_map(|pair| match pair {
+            [first, again] if first.key == again.key => Some((*first, *again)),
+            _ => None,
+        });
+        let mut repeated: Vec<(&Entry<'t>, &Entry<'t>)> = pairs.collect();
+        repeated.sort_by_key(|(_, again)| again.key_span.start);
+        let Some((first, again)) = repeated.first() else { return };
+        let help = match repeated.len() {
+            1 => "keep one of them: nmstate may take either",
+            _ => {
+                "other keys of this mapping too: a new item of a list begins with '-', else keep one of each"
             }
-        }
+        };
+        self.faults.push(duplicate_key(&self.lines, first, again).help(help));
     }
 
     fn alias(&mut self, anchor: usize, span: Span, depth: usize) -> Result<Node<'t>, Fatal> {
@@ -435,7 +452,6 @@ fn duplicate_key(lines: &Lines, first: &Entry<'_>, again: &Entry<'_>) -> Diagnos
     let line = lines.place(first.key_span).line().unwrap_or(first.key_span.start.line);
     let message = format!("\"{}\" is repeated; first on line {line}", again.key);
     Diagnostic::new(DUPLICATE_KEY, message, lines.place(again.key_span))
-        .help("keep one of them: nmstate may take either")
 }
 
 /// The parser adds a line break to a block scalar that ends with the text. To YAML and to libyaml it has none there.

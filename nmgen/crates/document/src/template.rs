@@ -4,7 +4,7 @@ use super::parsed::Document;
 use super::tree::{Node, Value};
 use crate::diagnostic::{Diagnostic, rules};
 use crate::text::lines::Lines;
-use crate::text::{Position, Span, secret};
+use crate::text::{Span, secret};
 
 rules! {
     /// A template in place of a document.
@@ -13,17 +13,30 @@ rules! {
 
 const MARKS: &[&str] = &["{{", "{%"];
 
+/// How a reference to a capture of nmstate's policies begins.
+const CAPTURE: &str = "capture.";
+
 /// The key of a value that is any text.
 const FREE_TEXT: &str = "description";
 
 /// The diagnostic to show instead of the syntax error that a template causes.
+#[cfg(feature = "hints")]
 pub(crate) fn instead_of(lines: &Lines) -> Option<Diagnostic> {
     lines.numbered().find_map(|(number, line)| {
         let line = line.split(" #").next().unwrap_or(line);
         let at = MARKS.iter().filter_map(|mark| line.find(mark)).min()?;
         let column = line[..at].chars().count() as u32 + 1;
-        let start = Position { line: number, column };
-        Some(diagnostic(Span { start, end: start }, lines))
+        let start = crate::text::Position { line: number, column };
+        let span = Span { start, end: start };
+        let behind = line[at..].trim_start_matches(['{', ' ']);
+        if behind.starts_with(CAPTURE) {
+            let message = "a capture without quotes is a mapping to YAML";
+            let place = lines.place(span);
+            return Some(
+                Diagnostic::new(TEMPLATE, message, place).help("write \"{{ capture… }}\""),
+            );
+        }
+        Some(diagnostic(span, lines))
     })
 }
 
@@ -50,7 +63,7 @@ fn value(node: &Node<'_>, is_secret: bool, lines: &Lines) -> Option<Diagnostic> 
         Value::Scalar { text, .. } => {
             let rest = || Some(text.split_once(MARKS[0])?.1);
             let is_one =
-                |rest: &str| rest.contains("}}") && !rest.trim_start().starts_with("capture.");
+                |rest: &str| rest.contains("}}") && !rest.trim_start().starts_with(CAPTURE);
             let is_variable = !is_secret && is_variable(text);
             (is_variable || rest().is_some_and(is_one)).then(|| diagnostic(node.span, lines))
         }
@@ -62,16 +75,18 @@ fn value(node: &Node<'_>, is_secret: bool, lines: &Lines) -> Option<Diagnostic> 
     }
 }
 
-/// True for `${NAME}` and `$NAME`, which envsubst replaces.
+/// Returns whether a text is `${NAME}` or `$NAME`, which envsubst replaces, or `$(NAME)`, which kustomize does.
 fn is_variable(text: &str) -> bool {
     let name = text.strip_prefix('$');
-    name.is_some_and(|name| is_name(name.trim_start_matches('{').trim_end_matches('}')))
+    name.is_some_and(|name| {
+        is_name(name.trim_start_matches(['{', '(']).trim_end_matches(['}', ')']))
+    })
 }
 
-/// True for `<NAME>`, which instructions have for their readers.
+/// Returns whether a text is `<NAME>`, which instructions have for their readers.
 fn is_placeholder(text: &str) -> bool {
     let name = text.strip_prefix('<').and_then(|rest| rest.strip_suffix('>'));
-    name.is_some_and(is_name)
+    name.is_some_and(|name| name.starts_with(char::is_alphanumeric) && !name.contains(['<', '>']))
 }
 
 fn is_name(name: &str) -> bool {
