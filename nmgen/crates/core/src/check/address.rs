@@ -196,7 +196,7 @@ fn one(
             Family::V4 => with_zeros(text).unwrap_or(
                 "write four numbers of 0 to 255 with dots between them; the prefix length has a key of its own",
             ),
-            Family::V6 => "write it as in RFC 4291; the prefix length has a key of its own",
+            Family::V6 => "write eight groups of hexadecimal digits, or \"::\" for groups of zeros; the prefix length has a key of its own",
         };
         report.add(ADDRESS_SYNTAX, &path().key("ip"), message, help);
         return None;

@@ -30,7 +30,12 @@ pub(super) fn check(subject: &Subject<'_>, report: &mut Report<'_>) {
                 DNS_SERVER_SYNTAX,
                 &at(),
                 format!("\"{}\" is not the address of a name server", text.escape_debug()),
-                "write an IPv4 or IPv6 address, or fe80::1%eth0 for a link-local one",
+                match text.contains([' ', ';']) {
+                    true => {
+                        "write each address as an item of its own, with ',' between them in [ ]"
+                    }
+                    false => "write an IPv4 or IPv6 address, or fe80::1%eth0 for a link-local one",
+                },
             );
             continue;
         };

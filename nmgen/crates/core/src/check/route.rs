@@ -173,6 +173,9 @@ fn syntax<T>(
 ) -> Option<T> {
     let help = match text {
         "default" | "any" => "write 0.0.0.0/0, or ::/0 for IPv6",
+        _ if text.contains('%') => {
+            "leave out '%' and what follows: next-hop-interface names the link"
+        }
         _ => super::address::with_zeros(text).unwrap_or(
             "networks are written 192.0.2.0/24 and 2001:db8::/64, addresses without the length",
         ),

@@ -7,6 +7,8 @@ mod contradiction;
 mod effort;
 #[cfg(feature = "hints")]
 mod field_place;
+#[cfg(feature = "hints")]
+mod form;
 mod ignored;
 mod known;
 mod locate;
@@ -340,7 +342,12 @@ fn diagnostic(document: &Document<'_>, path: &Path, refusal: &Refusal, judge: Ju
         _ if text.starts_with(&at) => text,
         _ => format!("{at}: {text}"),
     };
-    Diagnostic::new(rule, message, place)
+    let diagnostic = Diagnostic::new(rule, message, place);
+    #[cfg(feature = "hints")]
+    if let Some(form) = form::expected(&document.root, path, judge) {
+        return diagnostic.help(form);
+    }
+    diagnostic
 }
 
 /// A field of an interface without a type: nmstate knows no fields of types then.

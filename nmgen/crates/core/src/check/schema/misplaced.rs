@@ -4,35 +4,86 @@ use nmgen_document::{Entry, Node, Path, Step, Value};
 
 use super::locate::{Judge, reason};
 
-/// Words of ifcfg files, nmcli, netplan and iproute2, with NMState's field.
-const OTHER_WORDS: &[(&str, &str)] = &[
-    ("bonding", "link-aggregation, with mode, options and port"),
-    ("dns", "dns-resolver.config.server, at the top level"),
-    ("dns-search", "dns-resolver.config.search, at the top level"),
+/// A field of NMState for a word of others: the section that the word is in, or any of them, the word, the field.
+type Word = (Option<&'static str>, &'static str, &'static str);
+
+const ROUTE: &str = "routes.config, at the top level: destination 0.0.0.0/0 with next-hop-address and next-hop-interface";
+const DHCP: &str = "dhcp, below ipv4 or ipv6, with enabled: true";
+const SERVERS: &str = "dns-resolver.config.server, at the top level";
+const DOMAINS: &str = "dns-resolver.config.search, at the top level";
+const PORT: &str = "port, under link-aggregation of the bond or under bridge of the bridge";
+const ADDRESS: &str = "address, below ipv4 or ipv6: a list of ip with prefix-length";
+
+/// Words of ifcfg files, nmcli, netplan and iproute2, and of other sections of NMState. The first one counts.
+const OTHER_WORDS: &[Word] = &[
+    (Some("route-rules"), "from", "ip-from"),
+    (Some("route-rules"), "lookup", "route-table"),
+    (Some("route-rules"), "table", "route-table"),
+    (Some("route-rules"), "table-id", "route-table"),
+    (Some("route-rules"), "to", "ip-to"),
+    (Some("routes"), "dev", "next-hop-interface"),
+    (Some("routes"), "gateway", "next-hop-address"),
+    (Some("routes"), "rules", "route-rules.config, at the top level"),
+    (Some("routes"), "table", "table-id"),
+    (Some("vrf"), "table", "route-table-id"),
+    (Some("vlan"), "id", "tag: a port of a bridge has mode and tag"),
+    (None, "addresses", ADDRESS),
+    (None, "bonding", "link-aggregation, with mode, options and port"),
+    (None, "bootproto", DHCP),
+    (None, "dhcp4", DHCP),
+    (None, "dhcp6", DHCP),
     (
-        "gateway",
-        "routes.config, at the top level: destination 0.0.0.0/0 with next-hop-address and next-hop-interface",
+        None,
+        "dhcp4-overrides",
+        "auto-dns, auto-gateway, auto-routes and auto-route-metric, below ipv4",
     ),
     (
-        "gateway4",
-        "routes.config, at the top level: destination 0.0.0.0/0 with next-hop-address and next-hop-interface",
+        None,
+        "dhcp6-overrides",
+        "auto-dns, auto-gateway, auto-routes and auto-route-metric, below ipv6",
     ),
+    (None, "dns", SERVERS),
+    (None, "dns-search", DOMAINS),
+    (None, "gateway", ROUTE),
+    (None, "gateway4", ROUTE),
+    (None, "gateway6", ROUTE),
+    (None, "dev", "next-hop-interface"),
+    (None, "ignore-auto-dns", "auto-dns: false"),
+    (None, "ignore-auto-routes", "auto-routes: false"),
+    (None, "ipaddr", ADDRESS),
+    (None, "ip6addr", ADDRESS),
+    (None, "macaddress", "mac-address"),
     (
-        "gateway6",
-        "routes.config, at the top level: destination ::/0 with next-hop-address and next-hop-interface",
+        None,
+        "master",
+        "controller, or the interface's name in the list of ports of its bond or bridge",
     ),
-    ("dev", "next-hop-interface"),
-    ("master", "controller, or the interface's name in the list of ports of its bond or bridge"),
-    ("nameserver", "dns-resolver.config.server, at the top level"),
-    ("nameservers", "dns-resolver.config.server, at the top level"),
-    ("netmask", "prefix-length, beside ip"),
-    ("prefix", "prefix-length, beside ip"),
-    ("sriov", "ethernet.sr-iov"),
-    ("slave", "port, under link-aggregation of the bond or under bridge of the bridge"),
-    ("slaves", "port, under link-aggregation of the bond or under bridge of the bridge"),
-    ("to", "destination"),
-    ("via", "next-hop-address"),
+    (None, "method", "enabled: true, with dhcp: true, or with dhcp: false and address"),
+    (None, "nameserver", SERVERS),
+    (None, "nameservers", SERVERS),
+    (None, "netmask", "prefix-length, beside ip"),
+    (None, "never-default", "auto-gateway: false"),
+    (None, "prefix", "prefix-length, beside ip"),
+    (None, "search", DOMAINS),
+    (None, "sriov", "ethernet.sr-iov"),
+    (None, "slave", PORT),
+    (None, "slaves", PORT),
+    (None, "to", "destination"),
+    (None, "via", "next-hop-address"),
 ];
+
+/// Sections of an interface, and of a document, that hold what is often written beside them.
+const SECTIONS: &[&[&str]] = &[
+    &["ipv4"],
+    &["ethernet"],
+    &["bridge"],
+    &["bridge", "options"],
+    &["link-aggregation"],
+    &["link-aggregation", "options"],
+    &["vlan"],
+];
+const SECTIONS_OF_DOCUMENT: &[&[&str]] =
+    &[&["ovn"], &["ovs-db"], &["dns-resolver", "config"], &["routes"]];
 
 /// Where the key belongs: one level up, under `config`, at the top level, or under another name.
 pub(super) fn remedy(root: &Node<'_>, path: &Path, judge: Judge) -> Option<String> {
@@ -61,8 +112,42 @@ pub(super) fn remedy(root: &Node<'_>, path: &Path, judge: Judge) -> Option<Strin
     if !around.steps().is_empty() && fits(&[], None) {
         return Some("it belongs at the top level, beside interfaces".to_owned());
     }
-    let (_, field) = OTHER_WORDS.iter().find(|(word, _)| **word == **key)?;
-    Some(format!("NMState's field is {field}"))
+    if **key == *"<<" {
+        return Some(
+            "nmstate has no merge keys: write the keys out, or an alias as a whole value"
+                .to_owned(),
+        );
+    }
+    let is_around =
+        |section: &str| around.steps().iter().any(|step| *step == Step::Key(section.into()));
+    let is_it = |(section, word, _): &&Word| **word == **key && section.is_none_or(is_around);
+    if let Some((.., field)) = OTHER_WORDS.iter().find(is_it) {
+        return Some(format!("NMState's field is {field}"));
+    }
+    let below = |sections: &[&str]| sections.iter().fold(around.clone(), |path, key| path.key(key));
+    let sections = match around.steps() {
+        [] => SECTIONS_OF_DOCUMENT,
+        [Step::Key(list), Step::Index(_)] if **list == *"interfaces" => SECTIONS,
+        _ => return None,
+    };
+    if let Some(section) = sections.iter().find(|section| fits(below(section).steps(), kind)) {
+        let either = if *section == ["ipv4"] { " or ipv6" } else { "" };
+        return Some(format!("it belongs under {}{either}", section.join(".")));
+    }
+    let of_interface = Path::default().key("interfaces").index(0);
+    let is_of_one = around.steps().is_empty() && fits(of_interface.steps(), Some(&card(root)));
+    is_of_one
+        .then(|| "it belongs in an item of interfaces: indent it below its interface".to_owned())
+}
+
+/// An interface of its own, for the fields that each interface has.
+fn card<'t>(root: &Node<'t>) -> Node<'t> {
+    let span = root.span;
+    let entry = |key: &'static str, text: &'static str| {
+        let node = Node { span, value: Value::Scalar { text: text.into(), plain: true } };
+        Entry { key: key.into(), key_span: span, node }
+    };
+    Node { span, value: Value::Mapping(vec![entry("name", "eth0"), entry("type", "ethernet")]) }
 }
 
 /// The interface with another type.
@@ -75,7 +160,7 @@ fn retyped<'t>(interface: &Node<'t>, kind: &str) -> Node<'t> {
 }
 
 /// The list item that the path leads through, for the name and type that select its schema.
-fn kind<'n, 't>(root: &'n Node<'t>, path: &Path) -> Option<&'n Node<'t>> {
+pub(super) fn kind<'n, 't>(root: &'n Node<'t>, path: &Path) -> Option<&'n Node<'t>> {
     let end = path.steps().iter().position(|step| matches!(step, Step::Index(_)))?;
     let item =
         path.steps()[..=end].iter().cloned().fold(Path::default(), |path, step| path.join(step));
@@ -105,7 +190,7 @@ fn takes(
 }
 
 /// A document with one key, below the identity of the list item around it.
-fn at<'t>(steps: &[Step], kind: Option<&Node<'t>>, entry: Entry<'t>) -> Node<'t> {
+pub(super) fn at<'t>(steps: &[Step], kind: Option<&Node<'t>>, entry: Entry<'t>) -> Node<'t> {
     let span = entry.key_span;
     let Some((step, below)) = steps.split_first() else {
         return Node { span, value: Value::Mapping(vec![entry]) };
