@@ -8,6 +8,7 @@ mod captured_name;
 mod cluster;
 mod declared;
 pub(crate) mod document;
+mod dropped;
 mod gateway;
 mod hardware;
 mod machine_network;

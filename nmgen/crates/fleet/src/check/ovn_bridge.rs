@@ -4,7 +4,10 @@ use nmgen_core::interface;
 use nmgen_document::diagnostic::{Diagnostic, Diagnostics, rules};
 use nmgen_document::{Document, Node};
 
+use crate::derive::BR_EX;
+
 rules! {
+    warning OVN_BRIDGE_NAME = "ovn-bridge-name";
     warning OVN_BRIDGE_PORTS = "ovn-bridge-ports";
 }
 
@@ -15,7 +18,10 @@ pub(super) fn check(document: &Document<'_>, diagnostics: &mut Diagnostics) {
     let present = mappings.unwrap_or_default().iter();
     for mapping in present.filter(|mapping| mapping.text_at("state") != Some("absent")) {
         let Some(name) = mapping.text_at("bridge") else { continue };
-        let Some(bridge) = interface::ovs_bridge(&document.root, name) else { continue };
+        let Some(bridge) = interface::ovs_bridge(&document.root, name) else {
+            diagnostics.extend(undeclared(document, mapping, name));
+            continue;
+        };
         let options = bridge.get("bridge");
         let is_allowed = |options: &&Node<'_>| {
             options.get("allow-extra-patch-ports").and_then(Node::boolean) == Some(true)
@@ -29,4 +35,18 @@ pub(super) fn check(document: &Document<'_>, diagnostics: &mut Diagnostics) {
         diagnostics
             .push(Diagnostic::new(OVN_BRIDGE_PORTS, message, document.place(list.span)).help(help));
     }
+}
+
+/// Tells of a bridge that is neither br-ex nor declared, in a document that declares others: those are for OVN.
+fn undeclared(document: &Document<'_>, mapping: &Node<'_>, name: &str) -> Option<Diagnostic> {
+    let all = interface::all(&document.root).iter();
+    let bridges = all.filter(|node| interface::kind(node) == "ovs-bridge");
+    let names: Vec<&str> = bridges.filter_map(|node| node.text_at("name")).collect();
+    if name == BR_EX || names.is_empty() {
+        return None;
+    }
+    let message = format!("{} is no bridge of this document", name.escape_debug());
+    let place = document.place(mapping.get("bridge")?.span);
+    let help = format!("did you mean {}?", names.join(" or "));
+    Some(Diagnostic::new(OVN_BRIDGE_NAME, message, place).help(help))
 }

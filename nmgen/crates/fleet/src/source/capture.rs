@@ -13,6 +13,7 @@ use nmgen_document::{Document, Entry, Node, Value};
 
 rules! {
     error CAPTURE = "capture";
+    error CAPTURE_EQUAL_SIGN = "capture-equal-sign";
     error CAPTURE_MAC_ADDRESS = "capture-mac-address";
     warning CAPTURE_ALTERNATIVE_NAME = "capture-alternative-name";
 }
@@ -37,6 +38,12 @@ pub(crate) fn findings(captures: &Node<'_>, place: impl Fn(&Node<'_>) -> Place) 
         if let Some(name) = compared_with(text, ALTERNATIVE) {
             found.push(alternative_name(name, place(&entry.node)));
         }
+        if has_one_equal_sign(text) {
+            let message = "a single '=' neither compares nor sets";
+            let help = "write \"==\" to compare, \":=\" to set";
+            let place = place(&entry.node);
+            found.push(Diagnostic::new(CAPTURE_EQUAL_SIGN, message, place).help(help));
+        }
         let mac = compared_with(text, MAC_ADDRESS).unwrap_or_default();
         if mac.contains(|c: char| c.is_ascii_lowercase()) {
             let message = format!(
@@ -59,6 +66,13 @@ fn compared_with<'t>(expression: &'t str, property: &str) -> Option<&'t str> {
     let (_, rest) = expression.split_once(property)?;
     let value = rest.trim_start().strip_prefix("==")?.trim_start();
     value.trim_start_matches(['"', '\'']).split(['"', '\'', '|', ' ']).next()
+}
+
+/// Returns whether an expression has a '=' alone outside of quotes, which nmstate refuses (its `policy/token.rs`).
+fn has_one_equal_sign(expression: &str) -> bool {
+    let outside = expression.split(['"', '\'']).step_by(2);
+    let rest = outside.map(|part| part.replace("==", "").replace(":=", "").replace("!=", ""));
+    rest.into_iter().any(|part| part.contains('='))
 }
 
 fn alternative_name(name: &str, place: Place) -> Diagnostic {
