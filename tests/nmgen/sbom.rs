@@ -16,8 +16,9 @@ const NMGEN: &str = "nmgen.cdx.json";
 const RAMDISK: &str = "nmgen-dracut.cdx.json";
 const DAYONE: &str = "dayone.cdx.json";
 
-/// Components that the toolchain brings, and no Cargo.lock has.
-const TOOLCHAIN: [&str; 3] = ["std", "glibc", "libgcc"];
+/// Components that no Cargo.lock has: what the toolchain brings, and C libraries that a crate compiles. By package URL.
+const TOOLCHAIN: [&str; 3] = ["github/rust-lang/rust", "generic/glibc", "generic/gcc"];
+const EMBEDDED: [&str; 1] = ["generic/mimalloc"];
 
 fn write() -> BTreeMap<String, String> {
     let directory = tempfile::tempdir().unwrap();
@@ -36,19 +37,24 @@ fn bill(name: &str) -> Value {
     serde_json::from_str(&texts()[name]).unwrap()
 }
 
-fn components(bill: &Value) -> BTreeMap<&str, &Value> {
-    let all = bill["components"].as_array().unwrap();
-    let by_name = all.iter().map(|component| (component["name"].as_str().unwrap(), component));
-    by_name.collect()
+fn components(bill: &Value) -> &[Value] {
+    bill["components"].as_array().unwrap()
 }
 
-/// Name and version of each component but the toolchain's.
+/// A component's package URL without its version: `cargo/serde`, `generic/nmgen-core`.
+fn place(component: &Value) -> &str {
+    let url = component["purl"].as_str().unwrap();
+    url.strip_prefix("pkg:").and_then(|url| url.split('@').next()).unwrap()
+}
+
+/// Name and version of each component that Cargo.lock has.
 fn crates(bill: &Value) -> BTreeSet<(&str, &str)> {
-    let all = bill["components"].as_array().unwrap().iter();
-    let identity = all.map(|component| {
+    let others = [&TOOLCHAIN[..], &EMBEDDED].concat();
+    let all = components(bill).iter().filter(|component| !others.contains(&place(component)));
+    all.map(|component| {
         (component["name"].as_str().unwrap(), component["version"].as_str().unwrap())
-    });
-    identity.filter(|(name, _)| !TOOLCHAIN.contains(name)).collect()
+    })
+    .collect()
 }
 
 /// Name and version of each package that cargo links besides the program's own, which is the first line.
@@ -88,23 +94,25 @@ fn each_bill_has_every_crate_that_is_linked_and_no_other() {
 /// A control: the programs' dependencies differ.
 #[tests::case]
 fn the_programs_differ_as_their_dependencies_do() {
-    for (name, expected) in [
-        ("nmstate", [true, true, true]),
-        ("svg", [true, false, false]),
-        ("clap", [true, false, true]),
-        ("nmgen-fleet", [true, false, false]),
-        ("nmgen-core", [true, true, true]),
-        ("libmimalloc-sys", [true, false, false]),
-        ("zbus", [false, false, true]),
-        ("std", [true, true, true]),
-        ("glibc", [false, true, false]),
-        ("libgcc", [false, true, false]),
+    for (wanted, expected) in [
+        ("cargo/nmstate", [true, true, true]),
+        ("cargo/svg", [true, false, false]),
+        ("cargo/clap", [true, false, true]),
+        ("generic/nmgen-fleet", [true, false, false]),
+        ("generic/nmgen-core", [true, true, true]),
+        ("cargo/libmimalloc-sys", [true, false, false]),
+        ("generic/mimalloc", [true, false, false]),
+        ("cargo/zbus", [false, false, true]),
+        ("github/rust-lang/rust", [true, true, true]),
+        ("generic/glibc", [false, true, false]),
+        ("generic/gcc", [false, true, false]),
         // A procedural macro runs in the compiler.
-        ("serde_derive", [false, false, false]),
-        ("proptest", [false, false, false]),
+        ("cargo/serde_derive", [false, false, false]),
+        ("cargo/proptest", [false, false, false]),
     ] {
-        let has = [NMGEN, RAMDISK, DAYONE].map(|file| components(&bill(file)).contains_key(name));
-        assert_eq!(has, expected, "{name}");
+        let has = [NMGEN, RAMDISK, DAYONE]
+            .map(|file| components(&bill(file)).iter().any(|other| place(other) == wanted));
+        assert_eq!(has, expected, "{wanted}");
     }
 }
 
@@ -136,13 +144,13 @@ fn components_have_licence_package_url_and_checksum() {
         all.find(|package| package["version"].as_str() == Some(version)).cloned()
     };
     for file in [NMGEN, RAMDISK, DAYONE] {
-        for component in bill(file)["components"].as_array().unwrap() {
+        for component in components(&bill(file)) {
             let text = |key: &str| component[key].as_str().unwrap().to_owned();
             let (name, version, purl) = (text("name"), text("version"), text("purl"));
             let licence = component["licenses"][0]["expression"].as_str().unwrap();
             assert!(Expression::parse(licence).is_ok(), "{name}: {licence}");
             assert_eq!(text("bom-ref"), purl);
-            if TOOLCHAIN.contains(&name.as_str()) {
+            if TOOLCHAIN.contains(&place(component)) || EMBEDDED.contains(&place(component)) {
                 assert!(version.starts_with(|first: char| first.is_ascii_digit()), "{version}");
                 continue;
             }
@@ -173,10 +181,10 @@ fn every_component_is_reached_from_its_program() {
                 next.extend(&below[reference]);
             }
         }
-        let all = bill["components"].as_array().unwrap().iter();
+        let all = components(&bill).iter();
         let mut all: BTreeSet<&str> =
             all.map(|component| component["bom-ref"].as_str().unwrap()).collect();
-        assert_eq!(all.len(), bill["components"].as_array().unwrap().len(), "one reference each");
+        assert_eq!(all.len(), components(&bill).len(), "one reference each");
         all.insert(bill["metadata"]["component"]["bom-ref"].as_str().unwrap());
         assert_eq!(reached, all, "{file}");
     }
@@ -195,7 +203,49 @@ fn bills_are_reproducible_and_name_no_path() {
     }
 }
 
-/// The RPM's spec as the bills want it: each package's licence, and a line for each crate that is linked into it.
+/// Every package that the tarball has a directory of, and the workspace's own.
+fn packages() -> Vec<Value> {
+    let cargo = std::env::var_os("CARGO").unwrap_or("cargo".into());
+    let mut metadata = Command::new(cargo);
+    metadata.args(["metadata", "--locked", "--all-features", "--format-version=1"]);
+    let output = metadata.current_dir(root()).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let all: Value = serde_json::from_slice(&output.stdout).unwrap();
+    all["packages"].as_array().unwrap().clone()
+}
+
+/// A crate that compiles C does it with the crate cc.
+#[tests::case]
+fn a_crate_that_compiles_c_has_its_library_in_the_bill() {
+    let compiles_c = |package: &Value| {
+        let mut all = package["dependencies"].as_array().unwrap().iter();
+        all.any(|dependency| dependency["kind"] == "build" && dependency["name"] == "cc")
+    };
+    let packages = packages();
+    let compilers: BTreeSet<&str> = packages
+        .iter()
+        .filter(|package| compiles_c(package))
+        .map(|package| package["name"].as_str().unwrap())
+        .collect();
+    assert!(compilers.contains("libmimalloc-sys"), "{compilers:?}");
+    for file in [NMGEN, RAMDISK, DAYONE] {
+        let bill = bill(file);
+        for dependency in bill["dependencies"].as_array().unwrap() {
+            let url = |reference: &Value| reference.as_str().unwrap().to_owned();
+            let own = url(&dependency["ref"]);
+            let name = own.strip_prefix("pkg:cargo/").and_then(|own| own.split('@').next());
+            if name.is_some_and(|name| compilers.contains(name)) {
+                let mut below = dependency["dependsOn"].as_array().unwrap().iter().map(url);
+                let is_library = |url: String| {
+                    EMBEDDED.iter().any(|library| url.starts_with(&format!("pkg:{library}@")))
+                };
+                assert!(below.any(is_library), "{file}: {own}");
+            }
+        }
+    }
+}
+
+/// The RPM's spec as the bills want it: each package's licence, and a line for each crate and C library that is linked into it.
 fn expected_spec(spec: &str) -> String {
     let sections = ["%description\n", "%description dracut\n", "%description -n dayone\n"];
     let mut rest = spec;
@@ -229,37 +279,85 @@ fn licence_line(name: &str) -> String {
 fn bundled_lines(name: &str) -> String {
     let bill = bill(&format!("{name}.cdx.json"));
     let mut lines = String::new();
-    for component in bill["components"].as_array().unwrap() {
-        let text = |key: &str| component[key].as_str().unwrap();
-        if text("purl").starts_with("pkg:cargo/") {
-            let version = text("version").split('+').next().unwrap().replace('-', "~");
-            lines += &format!("Provides:       bundled(crate({})) = {version}\n", text("name"));
-        }
+    for component in components(&bill) {
+        let name = component["name"].as_str().unwrap();
+        let name = match place(component) {
+            place if place.starts_with("cargo/") => format!("crate({name})"),
+            place if EMBEDDED.contains(&place) => name.to_owned(),
+            _ => continue,
+        };
+        let version = component["version"].as_str().unwrap();
+        let version = version.split('+').next().unwrap().replace('-', "~");
+        lines += &format!("Provides:       bundled({name}) = {version}\n");
     }
     lines
 }
 
-#[tests::case]
-fn the_spec_names_each_licence_and_each_crate_that_is_linked() {
-    let path = root().join("packaging/rpm/nmgen.spec");
-    let spec = fs::read_to_string(&path).unwrap();
-    let expected = expected_spec(&spec);
-    if std::env::var_os("BLESS").is_some() {
-        fs::write(&path, &expected).unwrap();
-    }
-    assert!(
-        spec == expected,
-        "packaging/rpm/nmgen.spec lacks a licence or a crate: BLESS=1 writes them"
-    );
+/// Debian's copyright with the licences of every crate of the tarball, those of tests and build scripts too.
+fn expected_copyright(copyright: &str) -> String {
+    let (before, stanza) = copyright.split_once("\nFiles: vendor/*\n").unwrap();
+    let (own, behind) = stanza.split_once("License: ").unwrap();
+    let (_, behind) = behind.split_once('\n').unwrap();
+    format!("{before}\nFiles: vendor/*\n{own}License: {}\n{behind}", licences_of_vendor())
 }
 
-/// Holds that the page has the texts that MIT, BSD and Apache want passed on, and the C sources' own.
+/// In Debian's form, where a comma before "and" does what brackets do in SPDX's.
+fn licences_of_vendor() -> String {
+    let mut all: BTreeSet<BTreeSet<String>> = BTreeSet::new();
+    for package in packages().iter().filter(|package| !package["source"].is_null()) {
+        let licence = package["license"].as_str().unwrap();
+        let canonical = Expression::canonicalize(licence).unwrap();
+        for part in canonical.as_deref().unwrap_or(licence).split(" AND ") {
+            let choice = part.trim_start_matches('(').trim_end_matches(')').split(" OR ");
+            all.insert(choice.map(exception_in_words).collect());
+        }
+    }
+    let choices = all.into_iter().map(|choice| choice.into_iter().collect::<Vec<_>>().join(" or "));
+    choices.collect::<Vec<_>>().join(", and ")
+}
+
+/// `Apache-2.0 WITH LLVM-exception` is `Apache-2.0 with LLVM exception`.
+fn exception_in_words(licence: &str) -> String {
+    licence.replace(" WITH ", " with ").replace("-exception", " exception")
+}
+
+#[tests::case]
+fn packages_name_each_licence_and_each_crate_that_is_linked() {
+    let mut stale = Vec::new();
+    for (path, expected) in [
+        ("packaging/rpm/nmgen.spec", expected_spec as fn(&str) -> String),
+        ("packaging/debian/copyright", expected_copyright),
+    ] {
+        let file = root().join(path);
+        let text = fs::read_to_string(&file).unwrap();
+        let expected = expected(&text);
+        if std::env::var_os("BLESS").is_some() {
+            fs::write(&file, &expected).unwrap();
+        }
+        if text != expected {
+            stale.push(path);
+        }
+    }
+    assert!(stale.is_empty(), "{stale:?} lack a licence or a crate: BLESS=1 writes them");
+}
+
+/// Holds that the page has the texts that MIT, BSD and Apache want passed on, the C sources' own, and for a static program's
+/// libraries those of LGPL, GPL and GCC's exception.
 #[tests::case]
 fn texts_of_licences_are_there() {
     for (name, words) in [
-        ("nmgen", ["Permission is hereby granted", "Apache License", "mimalloc"]),
-        ("nmgen-dracut", ["Permission is hereby granted", "Apache License", "glibc"]),
-        ("dayone", ["Permission is hereby granted", "Apache License", "Redistributions"]),
+        ("nmgen", &["Permission is hereby granted", "Apache License", "Microsoft Corporation"][..]),
+        (
+            "nmgen-dracut",
+            &[
+                "Permission is hereby granted",
+                "Apache License",
+                "GNU LESSER GENERAL PUBLIC LICENSE\n\nVersion 2.1",
+                "GNU GENERAL PUBLIC LICENSE\nVersion 3",
+                "GCC RUNTIME LIBRARY EXCEPTION",
+            ],
+        ),
+        ("dayone", &["Permission is hereby granted", "Apache License", "Redistributions"]),
     ] {
         let page = &texts()[&format!("{name}.licences.txt")];
         for word in words {

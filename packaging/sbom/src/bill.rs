@@ -1,6 +1,8 @@
 //! The bill itself: CycloneDX 1.5, without the serial number and the time of an edition, which are voluntary and would make each
 //! build's differ.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 
 use crate::component::Component;
@@ -33,11 +35,13 @@ struct Dependency {
 }
 
 impl Bill {
-    /// The program `name`, whose own package is the tree's root; it depends on the toolchain's components too.
+    /// The program `name`, whose own package is the tree's root; it depends on the toolchain's components too. A package depends on
+    /// the C library that it embeds.
     pub(crate) fn new(
         name: &str,
         tree: &Tree,
         lock: &Lock,
+        embedded: &BTreeMap<Package, Component>,
         toolchain: Vec<Component>,
         build: &[(&str, &str)],
     ) -> Result<Self, Error> {
@@ -50,6 +54,7 @@ impl Bill {
         let mut dependencies = Vec::new();
         for (package, below) in &tree.dependencies {
             let mut depends_on = below.iter().map(reference).collect::<Result<Vec<_>, _>>()?;
+            depends_on.extend(embedded.get(package).map(|library| library.reference.clone()));
             if *package == tree.root {
                 depends_on.extend(toolchain.iter().map(|component| component.reference.clone()));
                 dependencies
@@ -59,7 +64,7 @@ impl Bill {
                 components.push(component(package)?);
             }
         }
-        for component in toolchain {
+        for component in embedded.values().cloned().chain(toolchain) {
             let reference = component.reference.clone();
             dependencies.push(Dependency { reference, depends_on: Vec::new() });
             components.push(component);

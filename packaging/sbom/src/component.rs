@@ -70,7 +70,7 @@ impl Component {
 
     /// A crate. One of the workspace has a generic package URL: the registry has strangers' crates of these names.
     pub(crate) fn package(package: &Package, origin: Origin) -> Result<Self, Error> {
-        let Package { name, version, licence, repository } = package;
+        let Package { name, version, licence, repository, .. } = package;
         let licence = expression(package, licence)?;
         let kind = if origin == Origin::Workspace { "generic" } else { "cargo" };
         let mut component = Self::library(name, version, &licence, purl(kind, name, version));
@@ -143,7 +143,8 @@ mod tests {
 
     fn package(licence: &str) -> Package {
         let (name, version) = ("serde_yaml".to_owned(), "0.9.34+deprecated".to_owned());
-        Package { name, version, licence: licence.to_owned(), repository: None }
+        let (licence, features) = (licence.to_owned(), String::new());
+        Package { name, version, licence, repository: None, features }
     }
 
     #[test]

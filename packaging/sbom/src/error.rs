@@ -23,6 +23,8 @@ pub(crate) enum Error {
     Licence { name: String, version: String, source: Box<spdx::ParseError> },
     #[error("the output of cargo metadata: {source}")]
     Metadata { source: serde_json::Error },
+    #[error("{path} names no version of its library")]
+    Header { path: PathBuf },
     #[error("cannot encode the bill: {0}")]
     Encode(serde_json::Error),
     #[error("cannot write {path}: {source}")]

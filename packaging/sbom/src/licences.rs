@@ -1,55 +1,23 @@
 //! The licence texts of a program: which licence each linked crate has, and every text that a crate's sources bring. Whoever
-//! distributes a program has to distribute the texts of MIT, BSD and Zlib with it.
+//! distributes a program has to distribute the texts of MIT, BSD and Zlib with it. A static one needs those of LGPL and GPL too:
+//! the toolchain's libraries come without sources, and their texts are SPDX's.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::Path;
 
-use serde::Deserialize;
+use spdx::{AdditionItem, Expression};
 
-use crate::command;
 use crate::component::Component;
 use crate::error::Error;
+use crate::sources::Sources;
 
-const CARGO_METADATA: &str = "cargo metadata";
 /// A text of a licence, by the beginning of its file's name.
 const NAMES: [&str; 6] = ["LICENSE", "LICENCE", "COPYING", "COPYRIGHT", "NOTICE", "UNLICENSE"];
 /// The largest file that counts as a text, in bytes: no licence is longer.
 const LARGEST: u64 = 256 * 1024;
 /// The folders below a crate's own that are searched: C sources bring their text along (`c_src/mimalloc/LICENSE`).
 const DEPTH: usize = 3;
-
-#[derive(Debug, Deserialize)]
-struct Metadata {
-    packages: Vec<Source>,
-}
-
-#[derive(Debug, Deserialize)]
-struct Source {
-    name: String,
-    version: String,
-    manifest_path: PathBuf,
-}
-
-/// The directory of each package's sources, by name and version.
-#[derive(Debug)]
-pub(crate) struct Sources(BTreeMap<(String, String), PathBuf>);
-
-/// Asks cargo where it has the sources of every package of the workspace.
-pub(crate) fn sources() -> Result<Sources, Error> {
-    let cargo = std::env::var_os("CARGO").unwrap_or("cargo".into());
-    let mut metadata = Command::new(cargo);
-    metadata.args(["metadata", "--locked", "--format-version=1"]);
-    let text = command::output(CARGO_METADATA, &mut metadata)?;
-    let metadata: Metadata =
-        serde_json::from_str(&text).map_err(|source| Error::Metadata { source })?;
-    let directory = |source: Source| {
-        let directory = source.manifest_path.parent().unwrap_or(Path::new(".")).to_owned();
-        ((source.name, source.version), directory)
-    };
-    Ok(Sources(metadata.packages.into_iter().map(directory).collect()))
-}
 
 /// Returns one SPDX expression for a program with all of these components, in the order of the alphabet.
 pub(crate) fn expression<'a>(components: impl Iterator<Item = &'a Component>) -> String {
@@ -73,10 +41,12 @@ pub(crate) fn page(components: &[Component], sources: &Sources) -> Result<String
     for component in components {
         let title = component.title();
         page.push_str(&format!("  {title}: {}\n", component.licence()));
-        if let Some(directory) = sources.0.get(&component.identity()) {
-            for text in read(directory, DEPTH)? {
-                texts.entry(text).or_default().insert(title.clone());
-            }
+        let own = match sources.of(&component.identity()) {
+            Some(directory) => read(directory, DEPTH)?,
+            None => of_spdx(component)?,
+        };
+        for text in own {
+            texts.entry(text).or_default().insert(title.clone());
         }
     }
     let mut texts: Vec<(String, BTreeSet<String>)> = texts.into_iter().collect();
@@ -87,6 +57,22 @@ pub(crate) fn page(components: &[Component], sources: &Sources) -> Result<String
         page.push_str(&format!("\n{rule}\n{}\n{rule}\n\n{text}\n", titles.join(", ")));
     }
     Ok(page)
+}
+
+/// Returns SPDX's text of each licence and each exception that a component's expression names.
+fn of_spdx(component: &Component) -> Result<Vec<String>, Error> {
+    let expression = Expression::parse(component.licence()).map_err(|source| {
+        let (name, version) = component.identity();
+        Error::Licence { name, version, source: Box::new(source) }
+    })?;
+    let mut texts = Vec::new();
+    for requirement in expression.requirements() {
+        texts.extend(requirement.req.license.id().map(|licence| licence.text()));
+        if let Some(AdditionItem::Spdx(exception)) = requirement.req.addition {
+            texts.push(exception.text());
+        }
+    }
+    Ok(texts.into_iter().map(|text| text.trim().to_owned()).collect())
 }
 
 /// Reads the texts of licences in a directory, and `depth` folders below it.
@@ -136,18 +122,29 @@ mod tests {
     #[test]
     fn equal_texts_stand_once_with_all_their_components() {
         let directory = tempfile::tempdir().unwrap();
-        let mut sources = BTreeMap::new();
+        let mut sources = Vec::new();
         for (name, text) in [("a", "Permission"), ("b", "Permission\r\n"), ("c", "Other")] {
             let folder = directory.path().join(name).join("c_src");
             fs::create_dir_all(&folder).unwrap();
             fs::write(folder.join("License.md"), text).unwrap();
             fs::write(folder.join("main.c"), "int main;").unwrap();
-            sources.insert((name.to_owned(), "1.0.0".to_owned()), directory.path().join(name));
+            sources.push(((name.to_owned(), "1.0.0".to_owned()), directory.path().join(name)));
         }
         let components = ["a", "b", "c"].map(|name| library(name, "MIT"));
-        let page = page(&components, &Sources(sources)).unwrap();
+        let page = page(&components, &Sources::new(sources.into_iter())).unwrap();
         assert_eq!(page.matches("Permission").count(), 1, "{page}");
         assert!(page.contains("a 1.0.0, b 1.0.0\n") && page.contains("\nOther\n"), "{page}");
         assert!(!page.contains("main"), "{page}");
+    }
+
+    #[test]
+    fn a_component_without_sources_has_the_texts_of_spdx() {
+        let of = |licence| {
+            page(&[library("libgcc", licence)], &Sources::new(std::iter::empty())).unwrap()
+        };
+        let page = of("GPL-3.0-or-later WITH GCC-exception-3.1");
+        assert!(page.contains("GNU GENERAL PUBLIC LICENSE\nVersion 3, 29 June 2007"), "{page}");
+        assert!(page.contains("GCC RUNTIME LIBRARY EXCEPTION"), "{page}");
+        assert!(of("LGPL-2.1-or-later").contains("GNU LESSER GENERAL PUBLIC LICENSE"));
     }
 }

@@ -1,13 +1,15 @@
 //! The software bill of materials of one program: the crates that cargo links into it for this target and these features, with
-//! version, licence and checksum, the standard library, and the C libraries of a static program. Nothing in it names the machine or
-//! the time of the build, so that the same sources make the same bytes.
+//! version, licence and checksum, the C libraries that they compile, the standard library, and the C libraries of a static program.
+//! Nothing in it names the machine or the time of the build, so that the same sources make the same bytes.
 
 mod bill;
 mod command;
 mod component;
+mod embedded;
 mod error;
 mod licences;
 mod lock;
+mod sources;
 mod toolchain;
 mod tree;
 
@@ -65,9 +67,11 @@ fn run(arguments: &Arguments) -> Result<(), Error> {
         ("build:cargo", &arguments.package.join(" ")),
         ("build:linking", if arguments.is_static { "static" } else { "dynamic" }),
     ];
-    let bill = bill::Bill::new(&arguments.name, &tree, &lock, toolchain, &build)?;
+    let mut sources = sources::read()?;
+    let embedded = embedded::libraries(&tree, &mut sources)?;
+    let bill = bill::Bill::new(&arguments.name, &tree, &lock, &embedded, toolchain, &build)?;
     write(&arguments.output, &bill.text()?)?;
-    write(&arguments.licences, &licences::page(&bill.all(), &licences::sources()?)?)
+    write(&arguments.licences, &licences::page(&bill.all(), &sources)?)
 }
 
 /// Writes a file, and the directories above it.

@@ -17,6 +17,8 @@ pub(crate) struct Package {
     /// As in its manifest.
     pub(crate) licence: String,
     pub(crate) repository: Option<String>,
+    /// Those that are on, with commas between.
+    pub(crate) features: String,
 }
 
 /// A program's own package, and each package with those that it depends on directly.
@@ -31,7 +33,7 @@ pub(crate) fn read(selection: &[String], target: &str) -> Result<Tree, Error> {
     let cargo = std::env::var_os("CARGO").unwrap_or("cargo".into());
     let mut tree = Command::new(cargo);
     tree.args(["tree", "--locked", "--edges=normal,no-proc-macro", "--charset=ascii"]);
-    tree.args(["--prefix=depth", "--format=\t{p}\t{l}\t{r}", "--target", target]);
+    tree.args(["--prefix=depth", "--format=\t{p}\t{l}\t{r}\t{f}", "--target", target]);
     parse(&command::output(CARGO_TREE, tree.args(selection))?)
 }
 
@@ -59,8 +61,8 @@ fn parse(text: &str) -> Result<Tree, Error> {
     Ok(Tree { root, dependencies })
 }
 
-/// `name vVERSION`, perhaps with the place of a package of the workspace; licence; repository. A package that comes again has a
-/// mark.
+/// `name vVERSION`, perhaps with the place of a package of the workspace; licence; repository; features. A package that comes again
+/// has a mark.
 fn package(text: &str) -> Option<Package> {
     let mut fields = text.trim_end_matches(" (*)").split('\t');
     let mut identity = fields.next()?.split(' ');
@@ -68,7 +70,8 @@ fn package(text: &str) -> Option<Package> {
     let version = identity.next()?.strip_prefix('v')?.to_owned();
     let licence = fields.next()?.to_owned();
     let repository = fields.next().filter(|url| !url.is_empty()).map(str::to_owned);
-    Some(Package { name, version, licence, repository })
+    let features = fields.next()?.to_owned();
+    Some(Package { name, version, licence, repository, features })
 }
 
 #[cfg(test)]
@@ -84,12 +87,12 @@ mod tests {
 
     #[test]
     fn packages_have_the_dependencies_that_are_below_them() {
-        let text = "0\tprogram v0.1.0 (/home/builder/program)\tApache-2.0\t\n\
-                    1\ta v1.0.0\tMIT\thttps://example.org/a\n\
-                    2\tc v2.0.0+deprecated\tMIT/Apache-2.0\t\n\
-                    1\tb v1.2.3\tMIT\t\n\
-                    2\ta v1.0.0\tMIT\thttps://example.org/a (*)\n\
-                    2\tc v2.0.0+deprecated\tMIT/Apache-2.0\t (*)\n";
+        let text = "0\tprogram v0.1.0 (/home/builder/program)\tApache-2.0\t\t\n\
+                    1\ta v1.0.0\tMIT\thttps://example.org/a\tstd,v2\n\
+                    2\tc v2.0.0+deprecated\tMIT/Apache-2.0\t\t\n\
+                    1\tb v1.2.3\tMIT\t\t\n\
+                    2\ta v1.0.0\tMIT\thttps://example.org/a\tstd,v2 (*)\n\
+                    2\tc v2.0.0+deprecated\tMIT/Apache-2.0\t\t (*)\n";
         let tree = parse(text).unwrap();
         assert_eq!((tree.root.name.as_str(), tree.root.version.as_str()), ("program", "0.1.0"));
         assert_eq!(tree.dependencies.len(), 4);
@@ -101,12 +104,15 @@ mod tests {
 
     #[test]
     fn output_of_another_form_is_refused() {
-        for text in
-            ["", "program v0.1.0\tMIT\t", "0\tprogram\tMIT\t", "0\ta v1\tMIT\t\n2\tb v1\tMIT\t"]
-        {
+        for text in [
+            "",
+            "program v0.1.0\tMIT\t\t",
+            "0\tprogram\tMIT\t\t",
+            "0\ta v1\tMIT\t\t\n2\tb v1\tMIT\t\t",
+        ] {
             assert!(matches!(parse(text), Err(Error::Output { .. })), "{text:?}");
         }
         // Two programs in one bill.
-        assert!(parse("0\ta v1\tMIT\t\n0\tb v1\tMIT\t").is_err());
+        assert!(parse("0\ta v1\tMIT\t\t\n0\tb v1\tMIT\t\t").is_err());
     }
 }
