@@ -222,7 +222,7 @@ book: toolchain ## Make the guides and references a book in target/book, and fol
 
 # Debian's next release by RUST_SUITE=forky. The minimum that is stated has to be a version that was tried.
 RUST_SUITE := trixie
-check-rust: toolchain ## Build the workspace with the Rust of a Debian release
+check-rust: toolchain ## Build and unit-test the workspace with the Rust of a Debian release
 	CARGO="$(CARGO)" LAB_SUITE=$(RUST_SUITE) tests/check-rust
 
 # ARCH= is aarch64, ppc64le or s390x; as root, with Debian's compilers in a root file system of their own. WITH=unit: the unit tests

@@ -92,7 +92,28 @@ fn versions_of_dependencies_are_the_workspaces() {
     assert!(unused.is_empty(), "{unused:?}");
 }
 
-/// `make check` builds with one version, and `make check-rust` with others: the minimum is one that was tried.
+/// Major and minor version.
+fn version_of_rust(text: &str) -> [u32; 2] {
+    let mut numbers = text.split('.').map(|number| number.parse().unwrap());
+    [numbers.next().unwrap(), numbers.next().unwrap_or(0)]
+}
+
+/// No compiler of the minimum is at hand: at least no crate says that it needs a newer one.
+#[tests::case]
+fn no_dependency_needs_a_newer_rust_than_the_stated_minimum() {
+    let workspace = table("Cargo.toml")["workspace"].clone();
+    let minimum = version_of_rust(workspace["package"]["rust-version"].as_str().unwrap());
+    let packages = packages();
+    let stated = packages.iter().filter_map(|package| {
+        Some((version_of_rust(package["rust_version"].as_str()?), package["name"].as_str()?))
+    });
+    let stated: Vec<_> = stated.collect();
+    assert!(stated.len() > 100, "{stated:?}");
+    let newer: Vec<_> = stated.iter().filter(|(version, _)| *version > minimum).collect();
+    assert!(newer.is_empty(), "{newer:?}");
+}
+
+/// `make check` builds with one version, and `make check-rust` with others, both newer than this one.
 #[tests::case]
 fn the_stated_minimum_of_rust_is_the_same_everywhere() {
     let workspace = table("Cargo.toml")["workspace"].clone();

@@ -152,6 +152,6 @@ fn attribute(tokens: &[TokenTree]) -> Option<&Group> {
     }
 }
 
-fn is_punct(token: &TokenTree, character: char) -> bool {
+pub(super) fn is_punct(token: &TokenTree, character: char) -> bool {
     matches!(token, TokenTree::Punct(punct) if punct.as_char() == character)
 }
