@@ -30,7 +30,7 @@ pub use nmgen_document::text::secret::{self, without_secrets};
 
 pub use crate::reading::Reading;
 
-/// The version, as `--version` prints it. `make` adds the commit and its date: `0.3.0 (1b8aedc0, 2026-11-24)`.
+/// The version, as `--version` prints it. `make` adds the commit and its date: `0.3.0 (COMMIT, YYYY-MM-DD)`.
 pub const VERSION: &str = match option_env!("BUILD_VERSION") {
     Some(with_commit) => with_commit,
     None => env!("CARGO_PKG_VERSION"),
