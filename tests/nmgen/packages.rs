@@ -287,7 +287,7 @@ fn debug_information_of_the_agent_is_in_a_file_that_its_build_id_names() {
 /// `make nmgen` is for a first try.
 #[tests::case]
 fn no_package_takes_the_quick_build() {
-    for target in ["all", "install", "deb"] {
+    for target in ["all", "install", "deb", "rpm", "image"] {
         let mut make = Command::new("make");
         let planned = run(make.current_dir(root()).args(["--dry-run", target]));
         assert!(planned.contains(" build --locked --release -p nmgen\n"), "{planned}");
