@@ -324,13 +324,13 @@ install-built:
 deb: all ramdisk manuals sbom ## Build Debian packages in target/deb
 	@$(MAKE) --no-print-directory deb-built
 
-# From existing builds, like install-built.
+# From existing builds, like install-built: -d, since the programs were built with whatever Rust is here.
 deb-built:
 	./tests/install-packages build-essential debhelper
 	rm -rf $(DEB)
 	mkdir -p $(DEB)/build
 	cp -r packaging/debian $(DEB)/build/debian
-	cd $(DEB)/build && SOURCE=$(CURDIR) BUILD= dpkg-buildpackage --build=binary --no-sign
+	cd $(DEB)/build && SOURCE=$(CURDIR) BUILD= dpkg-buildpackage -d --build=binary --no-sign
 
 rpm: all ramdisk manuals sbom ## Build RPMs in target/rpm
 	@$(MAKE) --no-print-directory rpm-built

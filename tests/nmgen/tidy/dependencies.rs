@@ -123,7 +123,8 @@ fn the_stated_minimum_of_rust_is_the_same_everywhere() {
         ("Makefile", "cargo >= "),
         ("agent/doc/releases.md", "Rust "),
         ("packaging/Containerfile", "# Rust "),
-        ("packaging/debian/control", "# Also Rust "),
+        ("packaging/debian/control", "| cargo (>= "),
+        ("packaging/debian/control", "| rustc (>= "),
         ("packaging/rpm/nmgen.spec", "BuildRequires:  cargo >= "),
     ] {
         let text = fs::read_to_string(root().join(path)).unwrap();
