@@ -70,7 +70,7 @@ all: nmgen-release node ## Build the programs
 
 nmgen-release node ramdisk: export BUILD_VERSION := $(VERSION)$(if $(COMMIT), ($(COMMIT)))
 
-nmgen: toolchain ## Build nmgen for a first try, in some four minutes; not for packages
+nmgen: toolchain ## Build nmgen for a first try, in some three minutes; not for packages
 	$(INTO_TARGET) $(CARGO) build --locked --profile quick $(NMGEN_PACKAGE)
 	@ls -l $(QUICK_BINARY)
 
