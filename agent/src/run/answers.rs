@@ -1,14 +1,20 @@
 //! What changes on the wire without an event on this node: a silent gateway answers again, and another machine gives up an address
-//! of this node's. During a pause a question costs nothing.
+//! of this node's. During a pause, or while the boot waits for other units, a question costs nothing.
 
 use std::time::Duration;
 
 use nmgen::chain;
+use tokio::sync::watch;
 
+use super::signals::stoppable;
 use crate::{
-    client::{dbus::Bus, netlink::Netlink},
+    client::{
+        dbus::{Bus, awaited_by},
+        netlink::Netlink,
+    },
     document,
     durable::record::Record,
+    error::Error,
     model::{Active, Planned, Profile},
     network::{
         NetworkError,
@@ -54,6 +60,37 @@ async fn watch(paths: &Paths, hold: Duration) -> Result<(), NetworkError> {
     }
 }
 
+/// Activates the profiles of a node without a document whose address another machine gives up, until dayone-bridge.service has its
+/// turn: the units before it wait for the network, and nobody else tries these profiles again.
+pub(super) async fn activate_freed(paths: &Paths, stop: &watch::Receiver<bool>) {
+    if !paths.is_system() {
+        return;
+    }
+    match stoppable(stop, activate_until_turn(paths)).await {
+        Ok(()) | Err(Error::Stopped) => {}
+        Err(error) => tracing::warn!("addresses of others are not followed: {}", chain(&error)),
+    }
+}
+
+async fn activate_until_turn(paths: &Paths) -> Result<(), NetworkError> {
+    let (bus, netlink) = (Bus::connect().await?, Netlink::connect()?);
+    let mut before: Vec<Finding> = Vec::new();
+    while awaited_by("dayone-bridge.service").await?.is_some() {
+        let profiles = configured(&bus).await?;
+        let now = wire::before_use(&addresses(&profiles), paths, &netlink).await?;
+        let taken = now.iter().filter(|finding| finding.result == Verdict::Failed);
+        for finding in taken.filter(|finding| !has_failed(&before, finding)) {
+            tracing::warn!("{}", finding.detail);
+        }
+        for finding in mended(&before, &now) {
+            activate(&bus, &profiles, &finding.target).await;
+        }
+        before = now;
+        tokio::time::sleep(EVERY).await;
+    }
+    Ok(())
+}
+
 async fn ask(
     paths: &Paths,
     netlink: &Netlink,
@@ -65,11 +102,14 @@ async fn ask(
 
 /// What failed and is good now.
 fn mended(first: &[Finding], now: &[Finding]) -> Vec<Finding> {
-    let has_failed = |finding: &&Finding| {
-        let is_same = |of: &&Finding| (of.probe, &of.target) == (finding.probe, &finding.target);
-        first.iter().filter(is_same).any(|of| of.result == Verdict::Failed)
-    };
-    now.iter().filter(|finding| finding.result == Verdict::Ok).filter(has_failed).cloned().collect()
+    let good = now.iter().filter(|finding| finding.result == Verdict::Ok);
+    good.filter(|finding| has_failed(first, finding)).cloned().collect()
+}
+
+/// Whether the question of this finding has failed among those.
+fn has_failed(findings: &[Finding], finding: &Finding) -> bool {
+    let is_same = |of: &&Finding| (of.probe, &of.target) == (finding.probe, &finding.target);
+    findings.iter().filter(is_same).any(|of| of.result == Verdict::Failed)
 }
 
 /// The static addresses of this node's document.

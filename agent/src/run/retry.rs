@@ -143,6 +143,10 @@ pub(crate) async fn repeat(
                 join(families, hostname::keep(paths, &signals.stop)).await;
                 return Ok(());
             }
+            Ok(Decision::Release(ReleaseReason::NoDocument)) => {
+                answers::activate_freed(paths, &signals.stop).await;
+                return Ok(());
+            }
             Ok(_) => return Ok(()),
             Err(error) => error,
         };
