@@ -2,8 +2,9 @@
 
 use tests::{
     dayone::{
-        APISERVER, ATTEMPT, Document, HOST_FILE, MAC, SOON, USERSPACE, agent, automatic,
-        day_one_dhcp, kubelet_ran, mark, settle,
+        APISERVER, ATTEMPT, DAY_ONE, Document, HOST_FILE, MAC, SOON, USERSPACE, agent, automatic,
+        day_one_dhcp, held_at_boot, kubelet_ran, mark, release, settle, unwrapped, wait_held,
+        with_holdable_agent,
     },
     lab::{Case, Error, Fault, Inside, Lab, Nic, Node, Peer},
 };
@@ -154,6 +155,46 @@ fn a_second_attempt_at_the_automatic_bridge_takes_the_uplink_of_the_first() -> R
             "remembered"
         );
         inside.wait_sh("! test -s /run/dayone/lock", SOON)?;
+        Ok(())
+    })
+}
+
+/// The API goes between the baseline and the change, and stays away: no network of this node has it, and kubelet is not to wait for
+/// ever.
+#[tests::case]
+fn a_first_boot_goes_on_without_an_api_that_stays_away() -> Result<(), Error> {
+    let lab = Lab::open()?;
+    let (path, text) = APISERVER;
+    let node = with_holdable_agent(Node::new("worker-0").nic(Nic::new("eno1", MAC)));
+    let node = held_at_boot(node, "verify")
+        .keyfile("eno1", DAY_ONE)
+        .file(path, text, 0o644)
+        .file(HOST_FILE, &Document::new().text(), 0o644)
+        .settings("[wait]\nanswer = 10\n[timeout]\nprobe = 3\nbaseline = 2\n");
+    lab.run(node, &Peer::new(), |case| {
+        case.power_on()?;
+        let inside = case.inside()?;
+        wait_held(&inside)?;
+        case.peer_mut().fault(Fault::DropForwarded, true)?;
+        let inside = case.inside()?;
+        release(&inside)?;
+        inside.wait_journal(&["SYSLOG_IDENTIFIER=dayone"], ATTEMPT, |entry| {
+            entry.message().contains("the old network has no answer either")
+        })?;
+        assert!(!kubelet_ran(&inside)?);
+        inside.wait_unit("kubelet.service", "active", ATTEMPT)?;
+        let status = inside.run(&["dayone", "status"])?;
+        assert_eq!(status.status.code(), Some(3), "{status}");
+        let line = format!("IN FORCE: {HOST_FILE}; without an answer of api ");
+        assert!(unwrapped(&status.stdout).starts_with(&line), "{status}");
+        inside.wait_unit("dayone-health@drifted.service", "failed", SOON)?;
+        // The API is there again, and the command of the page takes this back.
+        case.peer_mut().fault(Fault::DropForwarded, false)?;
+        let inside = case.inside()?;
+        inside.sh("dayone apply")?;
+        let status = inside.run(&["dayone", "status"])?;
+        assert_eq!(status.status.code(), Some(0), "{status}");
+        inside.wait_unit("dayone-health@drifted.service", "inactive", SOON)?;
         Ok(())
     })
 }

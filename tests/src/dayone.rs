@@ -33,7 +33,7 @@ pub use self::{
         unhealthy,
     },
     guide::{Shown, commands, follow, follow_inside},
-    hold::{hold, hold_with, release, with_holdable_agent},
+    hold::{held_at_boot, hold, hold_with, release, wait_held, with_holdable_agent},
     hung::{at_pre_down, hang, unhang},
     installed::{
         SHORT_WAIT, booted_without_image, installing_machine_config, machine_config,

@@ -2,7 +2,7 @@
 
 use super::{ATTEMPT, Mark, start, with_program};
 use crate::{
-    lab::{Inside, Node, Result},
+    lab::{Entry, Inside, Node, Result},
     program,
 };
 
@@ -21,12 +21,33 @@ pub fn with_holdable_agent(node: Node) -> Node {
     )
 }
 
+/// The environment of an agent that waits for [`release`] after `phase`.
+fn held_after(phase: &str) -> String {
+    format!("DAYONE_HOLD_AT={phase}\nDAYONE_HOLD_UNTIL={RELEASED}\n")
+}
+
+/// Has the agent of a node's boots do the work of `phase` and wait for [`release`]: [`wait_held`].
+#[must_use]
+pub fn held_at_boot(node: Node, phase: &str) -> Node {
+    node.file(ENVIRONMENT, &held_after(phase), 0o644)
+}
+
+/// Returns when the agent of this boot waits.
+///
+/// # Errors
+/// The lab's, and if it does not come as far.
+pub fn wait_held(inside: &Inside) -> Result<()> {
+    let is_held = |entry: &Entry| entry.field("DAYONE_HELD").is_some();
+    inside.wait_journal(&["SYSLOG_IDENTIFIER=dayone"], ATTEMPT, is_held)?;
+    Ok(())
+}
+
 /// Starts the agent, and returns when it has done the work of `phase` and waits for [`release`].
 ///
 /// # Errors
 /// The lab's, and if it does not come as far.
 pub fn hold(inside: &Inside, phase: &str) -> Result<Mark> {
-    hold_with(inside, &format!("DAYONE_HOLD_AT={phase}\nDAYONE_HOLD_UNTIL={RELEASED}\n"))
+    hold_with(inside, &held_after(phase))
 }
 
 /// Starts the agent with this environment, which no later start has, and returns when it waits.
