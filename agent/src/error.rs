@@ -61,7 +61,7 @@ pub(crate) enum Error {
     Recover { phase: Phase, source: Box<PhaseError> },
     #[error(
         "this document failed {} and is not tried again until it changes, \
-         the network gets a card, an address or a default route, \
+         the network gets a card, an address or a default route, a silent gateway answers, a taken address is free, \
          or `dayone apply --retry` is called; last: {last}", times(*.count)
     )]
     GivenUp { count: u32, last: String },

@@ -103,10 +103,15 @@ impl Parsed {
 
     /// Prerequisites known before the document is resolved; captures need the current state.
     pub(crate) fn first_wants(&self) -> Wants {
-        let resolved = if self.needs_current() { None } else { self.resolve(None).ok() };
-        resolved.map_or_else(
+        self.first_wants_with(|state| state)
+    }
+
+    /// The same, of a state whose links are resolved by `resolved`.
+    pub(crate) fn first_wants_with(&self, resolved: impl FnOnce(State) -> State) -> Wants {
+        let state = if self.needs_current() { None } else { self.resolve(None).ok() };
+        state.map_or_else(
             || Wants { ovs: self.names_open_vswitch(), ..Wants::default() },
-            |state| state.wants(),
+            |state| resolved(state).wants(),
         )
     }
 

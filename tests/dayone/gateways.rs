@@ -2,10 +2,10 @@
 
 use tests::{
     dayone::{
-        ADDRESS, ADDRESS6, DAY_ONE, Document, HASTE, HOST_FILE, MAC, SOON, attempt, outcome,
-        unwrapped, worker,
+        ADDRESS, ADDRESS6, ATTEMPT, DAY_ONE, Document, HASTE, HOST_FILE, MAC, SOON, attempt,
+        outcome, unwrapped, worker,
     },
-    lab::{Error, Lab, Nic, Peer},
+    lab::{Error, Fault, Lab, Nic, Peer},
 };
 
 /// An unused address.
@@ -97,12 +97,25 @@ fn logical_name_with_ipv6_alone() -> Result<(), Error> {
          ipv6: {{enabled: true, dhcp: false, autoconf: false, address: [{{ip: '{ADDRESS6}', prefix-length: 64}}]}}}}\n\
          routes: {{config: [{{destination: '::/0', next-hop-address: '2001:db8::1', next-hop-interface: uplink}}]}}\n"
     );
-    let node = worker().file(HOST_FILE, &text, 0o644).file("/etc/dayone/dayone.toml", HASTE, 0o644);
+    let impatient = HASTE.replace("max-attempts = 0", "max-attempts = 1");
+    assert_ne!(impatient, HASTE);
+    let node = worker().file(HOST_FILE, &text, 0o644).settings(&impatient);
     lab.run(node, &Peer::new(), |case| {
+        // The document names the gateway; no route and no address of this node's does.
+        case.peer_mut().fault(Fault::IgnoreNeighbours, true)?;
         case.power_on()?;
         let inside = case.inside()?;
-        let outcome = outcome(&inside, None)?;
-        assert_eq!(outcome.exit, 0, "{}", outcome.text());
+        let dayone = ["SYSLOG_IDENTIFIER=dayone"];
+        for words in [
+            "asked again every 5 s: 2001:db8::1 on eno1 does not answer",
+            "a silent gateway answers, a taken address is free",
+        ] {
+            inside.wait_journal(&dayone, ATTEMPT, |entry| entry.message().contains(words))?;
+        }
+        case.peer_mut().fault(Fault::IgnoreNeighbours, false)?;
+        let inside = case.inside()?;
+        inside.wait_journal(&["DAYONE_WOKEN=Answer"], SOON, |_| true)?;
+        inside.wait_unit("kubelet.service", "active", ATTEMPT)?;
         assert!(case.peer().pings(ADDRESS6, SOON)?);
         assert!(inside.sh("dayone diff")?.contains("# no difference"));
         // Without a route before the attempt there is no baseline.

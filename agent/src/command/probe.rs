@@ -1,6 +1,6 @@
 //! `dayone probe`: the wire now, without a change.
 
-use std::{net::IpAddr, time::Duration};
+use std::time::Duration;
 
 use serde::Serialize;
 
@@ -8,14 +8,12 @@ use super::{output::print_page, status::wrapped};
 use crate::{
     cli::Form,
     client::netlink::Netlink,
-    document,
-    durable::record::Record,
     error::Error,
     network::NetworkError,
     paths::Paths,
     probe::wire::{self, Asked, Finding, Verdict, Wire},
+    run::in_force::wants_of_document,
     settings::Usable,
-    state::Parsed,
 };
 
 /// The lines of a console, without the next prompt.
@@ -41,7 +39,9 @@ pub(crate) async fn probe(paths: &Paths, form: Form) -> Result<(), Error> {
     let settings = Usable::load(paths).told();
     let netlink = Netlink::connect().map_err(NetworkError::from)?;
     let bound = settings.timeout.probe.get().max(LEAST);
-    let gateways = gateways_of_document(paths).await;
+    // The gateways of its routes are asked anyway.
+    let (wants, is_in_force) = wants_of_document(paths, &netlink).await?;
+    let gateways = if is_in_force { Vec::new() } else { wants.planned_gateways() };
     let asked = Asked { gateways, ..Asked::of(&settings.probe) };
     let wires = [&Wire::ALL[..], &[Wire::Gateway]].concat();
     let look = wire::look(&wires, &asked, paths, &netlink);
@@ -59,17 +59,6 @@ pub(crate) async fn probe(paths: &Paths, form: Form) -> Result<(), Error> {
         }
     })?;
     if failed == 0 { Ok(()) } else { Err(Error::Wire { failed }) }
-}
-
-/// Returns the gateways of this node's document unless it is in force: those of the routes are asked anyway.
-async fn gateways_of_document(paths: &Paths) -> Vec<IpAddr> {
-    let in_force = Record::load(paths).document_in_force(paths);
-    let chosen = document::choose(paths, in_force.as_ref(), Duration::ZERO, || {}).await;
-    let document = chosen.ok().and_then(|chosen| chosen.document);
-    let other = document.filter(|document| in_force.is_none_or(|of| of.digest != document.digest));
-    let parsed = other.and_then(|other| Parsed::new(&other.text).ok());
-    let wants = parsed.map(|parsed| parsed.first_wants()).unwrap_or_default();
-    wants.gateways.into_iter().map(|gateway| gateway.ip).collect()
 }
 
 /// Failures come first, and a console of 25 lines has all of the page.

@@ -91,8 +91,7 @@ pub(super) async fn look(
 /// The causes that are known; a look that fails is a warning, beside the verdict.
 async fn causes(paths: &Paths, chosen: &Chosen) -> Vec<Cause> {
     let parsed = chosen.document.as_ref().and_then(|document| Parsed::new(&document.text).ok());
-    let planned = parsed.map(|parsed| parsed.first_wants().planned()).unwrap_or_default();
-    match services::in_time(causes::causes(paths, planned)).await {
+    match services::in_time(causes::causes(paths, parsed.as_ref())).await {
         Ok(Ok(causes)) => causes,
         Ok(Err(error)) => {
             tracing::warn!("causes are not known: {}", chain(&error));

@@ -105,12 +105,23 @@ impl Wants {
 
     /// The static addresses, each with the links that it can be asked for on.
     pub(crate) fn planned(&self) -> Vec<Planned> {
-        let one = |on: &OnLink| {
-            let links =
-                self.stack_of(&on.link, |name| !self.tagged.iter().any(|tagged| tagged == name));
-            Planned { on: on.clone(), links: links.into_iter().map(str::to_owned).collect() }
+        self.addresses.iter().map(|on| self.asked_for(on.clone())).collect()
+    }
+
+    /// The gateways that the document names with their interface, likewise.
+    pub(crate) fn planned_gateways(&self) -> Vec<Planned> {
+        let one = |gateway: &Gateway| {
+            let (link, ip) = (gateway.link.clone()?, gateway.ip);
+            let prefix = if ip.is_ipv4() { 32 } else { 128 };
+            Some(self.asked_for(OnLink { link, ip, prefix }))
         };
-        self.addresses.iter().map(one).collect()
+        self.gateways.iter().filter_map(one).collect()
+    }
+
+    fn asked_for(&self, on: OnLink) -> Planned {
+        let is_plain = |name: &str| !self.tagged.iter().any(|tagged| tagged == name);
+        let links = self.stack_of(&on.link, is_plain).into_iter().map(str::to_owned).collect();
+        Planned { on, links }
     }
 
     fn is_optional(&self, dynamic: &Dynamic, before: &Before) -> bool {

@@ -8,7 +8,7 @@ use std::{
 
 use serde::Serialize;
 
-use super::NetworkError;
+use super::{NetworkError, real::first_wants};
 use crate::{
     client::{
         dbus::{Bus, CardState},
@@ -17,6 +17,7 @@ use crate::{
     model::{Family, Link, LinkRef, OnLink, Planned, Profile},
     paths::Paths,
     probe::wire::{self, Verdict},
+    state::Parsed,
 };
 
 /// The bits of a profile's mode that NetworkManager refuses: it has secrets.
@@ -56,13 +57,14 @@ struct Evidence {
     cards: Vec<CardState>,
 }
 
-/// Returns the causes, the one that explains the others first. `planned` are the addresses of a document.
+/// Returns the causes, the one that explains the others first. `document` is this node's.
 pub(crate) async fn causes(
     paths: &Paths,
-    planned: Vec<Planned>,
+    document: Option<&Parsed>,
 ) -> Result<Vec<Cause>, NetworkError> {
     let (bus, netlink) = (Bus::connect().await?, Netlink::connect()?);
     let links = netlink.links().await?;
+    let wants = document.map(|document| first_wants(document, &links)).unwrap_or_default();
     let cards: Vec<String> =
         links.iter().filter(|link| link.physical).map(|link| link.name.clone()).collect();
     let profiles = configured(&bus).await?;
@@ -76,7 +78,7 @@ pub(crate) async fn causes(
     };
     let mut found = judged(&evidence);
     if !evidence.is_networking_off {
-        let planned = [planned, addresses(&evidence.profiles)].concat();
+        let planned = [wants.planned(), addresses(&evidence.profiles)].concat();
         let taken = wire::before_use(&planned, paths, &netlink).await?;
         let taken = taken.into_iter().filter(|finding| finding.result == Verdict::Failed);
         let mut taken: Vec<Cause> = taken

@@ -142,6 +142,11 @@ pub(super) fn resolved_links(desired: State, links: &[Link]) -> State {
     })
 }
 
+/// What a document asks for before anything is captured, of links with their names of now.
+pub(crate) fn first_wants(parsed: &Parsed, links: &[Link]) -> Wants {
+    parsed.first_wants_with(|state| resolved_links(state, links))
+}
+
 /// The kernel's names of cards by their MAC or PCI addresses, and of links by their alternative names.
 pub(super) fn name_of(links: &[Link]) -> impl Fn(&LinkRef) -> Option<String> {
     move |wanted| {

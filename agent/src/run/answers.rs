@@ -6,14 +6,12 @@ use std::time::Duration;
 use nmgen::chain;
 use tokio::sync::watch;
 
-use super::signals::stoppable;
+use super::{in_force::wants_of_document, signals::stoppable};
 use crate::{
     client::{
         dbus::{Bus, awaited_by},
         netlink::Netlink,
     },
-    document,
-    durable::record::Record,
     error::Error,
     model::{Active, Planned, Profile},
     network::{
@@ -22,42 +20,69 @@ use crate::{
     },
     paths::Paths,
     probe::wire::{self, Asked, Finding, Verdict, Wire},
-    state::Parsed,
 };
 
 /// The time between two questions.
 const EVERY: Duration = Duration::from_secs(5);
 
-/// Returns when a silent gateway answers, or when nobody else has an address any more that another machine had. `hold`: the first
-/// part of a pause, which nothing ends. Where nobody can be asked, the time ends the pause.
-pub(super) async fn changed(paths: &Paths, hold: Duration) {
-    if let Err(error) = watch(paths, hold).await {
+/// What is asked again: gateways that do not answer, and addresses of other machines.
+#[derive(Default)]
+pub(super) struct Awaited(Vec<Finding>);
+
+impl Awaited {
+    /// Takes in answers, and returns those that failed before and are good now.
+    fn hear(&mut self, now: &[Finding]) -> Vec<Finding> {
+        let with = |result| now.iter().filter(move |finding| finding.result == result);
+        let mended: Vec<Finding> =
+            with(Verdict::Ok).filter(|finding| self.has(finding)).cloned().collect();
+        self.0.retain(|of| !mended.iter().any(|finding| is_same(of, finding)));
+        for finding in with(Verdict::Failed) {
+            if !self.has(finding) {
+                tracing::warn!("asked again every {} s: {}", EVERY.as_secs(), finding.detail);
+                self.0.push(finding.clone());
+            }
+        }
+        mended
+    }
+
+    fn has(&self, finding: &Finding) -> bool {
+        self.0.iter().any(|of| is_same(of, finding))
+    }
+}
+
+/// Whether two findings are of one question.
+fn is_same(one: &Finding, other: &Finding) -> bool {
+    (one.probe, &one.target) == (other.probe, &other.target)
+}
+
+/// Returns when a silent gateway answers, or when nobody else has an address any more that another machine had, in this pause or
+/// since an earlier one. `hold`: the first part of a pause, which nothing ends. Where nobody can be asked, the time ends the pause.
+pub(super) async fn changed(paths: &Paths, hold: Duration, awaited: &mut Awaited) {
+    if let Err(error) = watch(paths, hold, awaited).await {
         tracing::warn!("no pause follows the answers of the wire: {}", chain(&error));
         std::future::pending::<()>().await;
     }
 }
 
-async fn watch(paths: &Paths, hold: Duration) -> Result<(), NetworkError> {
+async fn watch(paths: &Paths, hold: Duration, awaited: &mut Awaited) -> Result<(), NetworkError> {
     let (bus, netlink) = (Bus::connect().await?, Netlink::connect()?);
     let profiles = configured(&bus).await?;
-    let planned = [of_document(paths).await, addresses(&profiles)].concat();
-    let first = ask(paths, &netlink, &planned).await?;
-    if !first.iter().any(|finding| finding.result == Verdict::Failed) {
+    let (wants, _) = wants_of_document(paths, &netlink).await?;
+    let planned = [wants.planned(), addresses(&profiles)].concat();
+    let asked = Asked { gateways: wants.planned_gateways(), ..Asked::default() };
+    let mut mended = awaited.hear(&ask(paths, &netlink, &planned, &asked).await?);
+    if mended.is_empty() && awaited.0.is_empty() {
         std::future::pending::<()>().await;
     }
     tokio::time::sleep(hold).await;
-    loop {
+    while mended.is_empty() {
         tokio::time::sleep(EVERY).await;
-        let now = ask(paths, &netlink, &planned).await?;
-        let mended = mended(&first, &now);
-        if mended.is_empty() {
-            continue;
-        }
-        for finding in mended.iter().filter(|finding| finding.probe == Wire::Duplicate) {
-            activate(&bus, &profiles, &finding.target).await;
-        }
-        return Ok(());
+        mended = awaited.hear(&ask(paths, &netlink, &planned, &asked).await?);
     }
+    for finding in mended.iter().filter(|finding| finding.probe == Wire::Duplicate) {
+        activate(&bus, &profiles, &finding.target).await;
+    }
+    Ok(())
 }
 
 /// Activates the profiles of a node without a document whose address another machine gives up, until dayone-bridge.service has its
@@ -74,18 +99,13 @@ pub(super) async fn activate_freed(paths: &Paths, stop: &watch::Receiver<bool>) 
 
 async fn activate_until_turn(paths: &Paths) -> Result<(), NetworkError> {
     let (bus, netlink) = (Bus::connect().await?, Netlink::connect()?);
-    let mut before: Vec<Finding> = Vec::new();
+    let mut awaited = Awaited::default();
     while awaited_by("dayone-bridge.service").await?.is_some() {
         let profiles = configured(&bus).await?;
         let now = wire::before_use(&addresses(&profiles), paths, &netlink).await?;
-        let taken = now.iter().filter(|finding| finding.result == Verdict::Failed);
-        for finding in taken.filter(|finding| !has_failed(&before, finding)) {
-            tracing::warn!("{}", finding.detail);
-        }
-        for finding in mended(&before, &now) {
+        for finding in awaited.hear(&now) {
             activate(&bus, &profiles, &finding.target).await;
         }
-        before = now;
         tokio::time::sleep(EVERY).await;
     }
     Ok(())
@@ -95,30 +115,10 @@ async fn ask(
     paths: &Paths,
     netlink: &Netlink,
     planned: &[Planned],
+    asked: &Asked,
 ) -> Result<Vec<Finding>, NetworkError> {
-    let gateways = wire::look(&[Wire::Gateway], &Asked::default(), paths, netlink).await?;
+    let gateways = wire::look(&[Wire::Gateway], asked, paths, netlink).await?;
     Ok([gateways, wire::before_use(planned, paths, netlink).await?].concat())
-}
-
-/// What failed and is good now.
-fn mended(first: &[Finding], now: &[Finding]) -> Vec<Finding> {
-    let good = now.iter().filter(|finding| finding.result == Verdict::Ok);
-    good.filter(|finding| has_failed(first, finding)).cloned().collect()
-}
-
-/// Whether the question of this finding has failed among those.
-fn has_failed(findings: &[Finding], finding: &Finding) -> bool {
-    let is_same = |of: &&Finding| (of.probe, &of.target) == (finding.probe, &finding.target);
-    findings.iter().filter(is_same).any(|of| of.result == Verdict::Failed)
-}
-
-/// The static addresses of this node's document.
-async fn of_document(paths: &Paths) -> Vec<Planned> {
-    let in_force = Record::load(paths).document_in_force(paths);
-    let chosen = document::choose(paths, in_force.as_ref(), Duration::ZERO, || {}).await;
-    let document = chosen.ok().and_then(|chosen| chosen.document);
-    let parsed = document.and_then(|document| Parsed::new(&document.text).ok());
-    parsed.map(|parsed| parsed.first_wants().planned()).unwrap_or_default()
 }
 
 /// Activates the profiles with an address that is free again: NetworkManager tries none of them by itself. Its refusal is told, and
@@ -162,7 +162,12 @@ mod tests {
                 1,
             ),
         ] {
-            assert_eq!(mended(&first, &now).len(), ended, "{first:?} {now:?}");
+            let mut awaited = Awaited::default();
+            assert!(awaited.hear(&first).is_empty(), "{first:?}");
+            // Nothing is forgotten by a question that has no answer, nor told twice.
+            assert!(awaited.hear(&[]).is_empty(), "{first:?}");
+            assert_eq!(awaited.hear(&now).len(), ended, "{first:?} {now:?}");
+            assert!(awaited.hear(&now).is_empty(), "{first:?} {now:?}");
         }
     }
 }

@@ -1,5 +1,7 @@
 //! A document already in force, by the agent or by another tool: no transaction, where its network works.
 
+use std::time::Duration;
+
 use nmgen::chain;
 
 use super::{
@@ -9,11 +11,11 @@ use super::{
 };
 use crate::{
     client::netlink::Netlink,
-    document::{Document, digest::Digest, service_files::Found},
+    document::{self, Document, digest::Digest, service_files::Found},
     durable::{self, FileError, commit, record::Record},
     error::Error,
     model::{Uplinks, Wants},
-    network::{Network as _, NetworkError},
+    network::{Network as _, NetworkError, real::first_wants},
     paths::Paths,
     state::{Parsed, State},
     status::Success,
@@ -54,6 +56,22 @@ pub(super) fn recorded_in_force(paths: &Paths) -> Option<(Record, Uplinks)> {
     record.document_in_force(paths)?;
     let uplinks = record.uplinks()?.clone();
     Some((record, uplinks))
+}
+
+/// What this node's document asks for, as far as it can be told, and whether it is in force.
+pub(crate) async fn wants_of_document(
+    paths: &Paths,
+    netlink: &Netlink,
+) -> Result<(Wants, bool), NetworkError> {
+    let in_force = Record::load(paths).document_in_force(paths);
+    let chosen = document::choose(paths, in_force.as_ref(), Duration::ZERO, || {}).await;
+    let Some(document) = chosen.ok().and_then(|chosen| chosen.document) else {
+        return Ok((Wants::default(), false));
+    };
+    let links = netlink.links().await?;
+    let wants = Parsed::new(&document.text).map(|parsed| first_wants(&parsed, &links));
+    let is_in_force = in_force.is_some_and(|of| of.digest == document.digest);
+    Ok((wants.unwrap_or_default(), is_in_force))
 }
 
 /// Forgets failed attempts to apply the document again: its network works.

@@ -133,6 +133,7 @@ pub(crate) async fn repeat(
     // Pauses that the network has ended since the last change.
     let mut ended = 0;
     let mut told = Vec::new();
+    let mut awaited = answers::Awaited::default();
     loop {
         // Read before the attempt, so that a change during it counts.
         let inputs = Inputs::now(paths);
@@ -176,7 +177,7 @@ pub(crate) async fn repeat(
                 Either::Right(((), grown)) => grown.await,
             }
         };
-        let answered = answers::changed(paths, pace.hold(ended));
+        let answered = answers::changed(paths, pace.hold(ended), &mut awaited);
         let woken = pause(paths, &inputs, bound, (grown, answered), &mut signals).await?;
         tracing::info!(dayone_woken = ?woken, "the pause is over");
         if woken == PauseEnd::Stopped {
@@ -195,6 +196,7 @@ pub(crate) async fn repeat(
         };
         if matches!(woken, PauseEnd::Change | PauseEnd::Asked) {
             failures = 0;
+            awaited = answers::Awaited::default();
             memory::update(paths, Memory::forget);
         }
         // A link that flaps rarely ends pauses by its return as well as one that does so at once.

@@ -63,7 +63,7 @@ fn is_asked(address: &Address, facts: &WireFacts) -> bool {
 }
 
 /// Whether a link leads to other machines.
-fn is_wire(link: &Link) -> bool {
+pub(super) fn is_wire(link: &Link) -> bool {
     link.layer == Layer::Ethernet && link.has_carrier && link.kind.as_deref() != Some("dummy")
 }
 

@@ -4,7 +4,10 @@ use std::net::IpAddr;
 
 use serde::Serialize;
 
-use crate::settings::{LldpNeighbour as Expected, Policy, Probes};
+use crate::{
+    model::Planned,
+    settings::{LldpNeighbour as Expected, Policy, Probes},
+};
 
 /// A probe by its name, which is that of its setting too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -59,8 +62,8 @@ pub(crate) struct Asked {
     pub(crate) peers: Vec<IpAddr>,
     /// The switch and port of each cable.
     pub(crate) neighbours: Vec<Expected>,
-    /// Gateways of a document that is not in force.
-    pub(crate) gateways: Vec<IpAddr>,
+    /// Gateways that a document names.
+    pub(crate) gateways: Vec<Planned>,
 }
 
 impl Asked {

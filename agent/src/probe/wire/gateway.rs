@@ -4,12 +4,13 @@ use std::{net::IpAddr, time::Duration};
 
 use super::{
     super::gateway::{by_icmp_or_neighbour, neighbour},
+    duplicate::is_wire,
     facts::WireFacts,
     finding::{Finding, Verdict, Wire},
 };
 use crate::{
     client::netlink::Netlink,
-    model::{Family, Route},
+    model::{Family, Planned, Route},
 };
 
 /// Gateways that are asked.
@@ -17,7 +18,7 @@ const ASKED: usize = 32;
 /// The kernel asks three times, a second each; then comes ICMP.
 const BOUND: Duration = Duration::from_secs(5);
 
-pub(super) async fn look(facts: &WireFacts, named: &[IpAddr], netlink: &Netlink) -> Vec<Finding> {
+pub(super) async fn look(facts: &WireFacts, named: &[Planned], netlink: &Netlink) -> Vec<Finding> {
     let mut routes: Vec<&Route> = Vec::new();
     for route in &facts.defaults {
         if !routes.iter().any(|other| (other.gateway, other.index) == (route.gateway, route.index))
@@ -34,8 +35,9 @@ pub(super) async fn look(facts: &WireFacts, named: &[IpAddr], netlink: &Netlink)
         }
     };
     let in_use = routes.iter().take(ASKED).map(|route| one(route));
-    let others = named.iter().filter(|ip| !routes.iter().any(|route| route.gateway == **ip));
-    let others = others.take(ASKED).map(|ip| of_document(*ip, facts, netlink));
+    let is_in_use = |named: &Planned| routes.iter().any(|route| route.gateway == named.on.ip);
+    let others = named.iter().filter(|named| !is_in_use(named));
+    let others = others.take(ASKED).map(|named| of_document(named, facts, netlink));
     let (in_use, others) = tokio::join!(
         futures_util::future::join_all(in_use),
         futures_util::future::join_all(others)
@@ -64,12 +66,17 @@ fn judged(answer: Result<String, String>, route: &Route, has_another: bool) -> F
     }
 }
 
-/// A gateway to which the node has no route: it is asked on the link that has an address of its network.
-async fn of_document(ip: IpAddr, facts: &WireFacts, netlink: &Netlink) -> Finding {
+/// A gateway to which the node has no route: it is asked on the link that has an address of its network, else on the first one that
+/// will carry its packets, as where the document gives the node its only address.
+async fn of_document(named: &Planned, facts: &WireFacts, netlink: &Netlink) -> Finding {
+    let ip = named.on.ip;
     let target = ip.to_string();
     let near = facts.addresses.iter().filter(|address| address.on.reaches(ip));
     let near = near.max_by_key(|address| address.on.prefix);
-    let Some(link) = near.and_then(|address| facts.link(&address.on.link)) else {
+    let near = near.and_then(|address| facts.link(&address.on.link));
+    let planned =
+        || named.links.iter().filter_map(|name| facts.link(name)).find(|link| is_wire(link));
+    let Some(link) = near.or_else(planned) else {
         let detail = format!("{ip} of the document is asked for by no link: none has its network");
         return Finding::new(Wire::Gateway, &target, Verdict::Unknown, detail);
     };
