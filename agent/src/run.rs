@@ -4,7 +4,7 @@
 
 mod answers;
 pub(crate) mod attempt;
-mod bridge;
+pub(crate) mod bridge;
 pub(crate) mod decision;
 mod document;
 mod fall_back;

@@ -38,6 +38,7 @@ use crate::{
     },
     paths::Paths,
     run::{
+        bridge,
         last_good::last_good_if_readable,
         mtu_migration::{Migration, Standing},
     },
@@ -176,6 +177,7 @@ async fn find(paths: &Paths, settings: &Settings, depth: Depth) -> Result<NodeSt
     }
     if paths.is_system() {
         report.turn = turn(&report).await;
+        report.awaits_kubelet = report.awaits_kubelet && bridge::awaits_kubelet(paths).await;
     }
     let asks = depth == Depth::Gateways && paths.has_network();
     if asks && report.in_force && report.down.is_none() {

@@ -63,15 +63,23 @@ pub(super) async fn is_late(paths: &Paths) -> bool {
     if !paths.is_system() {
         return false;
     }
-    let known = |answer: Result<bool, BusError>, otherwise| {
-        answer.unwrap_or_else(|error| {
-            tracing::warn!("{}", chain(&error));
-            otherwise
-        })
-    };
     let is_over =
         marks::is_bridge_decided(paths) || known(was_started(marks::KUBELET).await, false);
     is_over && known(has_job(peers::CONFIGURE_OVS).await, true)
+}
+
+/// systemd's answer, or what counts without one.
+fn known(answer: Result<bool, BusError>, otherwise: bool) -> bool {
+    answer.unwrap_or_else(|error| {
+        tracing::warn!("{}", chain(&error));
+        otherwise
+    })
+}
+
+/// Returns whether br-ex is made when kubelet starts: by its first start in this boot, with OVN-Kubernetes.
+pub(crate) async fn awaits_kubelet(paths: &Paths) -> bool {
+    let has_started = known(was_started(marks::KUBELET).await, false);
+    !has_started && peers::is_ovn_kubernetes(paths).await
 }
 
 /// Leaves br-ex to configure-ovs.sh: the agent has ended in each attempt, and would for ever.

@@ -217,6 +217,11 @@ fn mtu_migration_finds_its_profiles() -> Result<(), Error> {
         )?;
         inside.sh("systemctl daemon-reload && dayone bridge")?;
         inside.sh("journalctl --boot --output=cat SYSLOG_IDENTIFIER=dayone | grep 'network is not OVN-Kubernetes'")?;
+        // Another account of this boot, in which kubelet has started: nothing makes br-ex any more.
+        inside.sh("ovs-vsctl set interface br-ex mtu_request=1400; dayone apply")?;
+        let status = unwrapped(&inside.sh("dayone status")?);
+        assert!(status.starts_with("NO DOCUMENT: nothing to do "), "{status}");
+        assert!(!status.contains("when kubelet starts"), "{status}");
         Ok(())
     })
 }
