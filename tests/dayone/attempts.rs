@@ -3,7 +3,7 @@
 use tests::{
     dayone::{
         ADDRESS, APPLIED, ATTEMPT, DAY_ONE, Document, HASTE, HOST_FILE, SOON, STATUS, attempt,
-        kubelet_ran, outcome, picture, settle, unwrapped, worker,
+        kubelet_ran, mark, outcome, picture, settle, unwrapped, worker,
     },
     lab::{Case, Error, Inside, Lab, Nic, Node, Peer},
     wire::{has, probed},
@@ -198,25 +198,45 @@ fn a_failure_outlasts_the_way_back(inside: &Inside) -> Result<(), Error> {
     fell_back("the next boot tries it once")
 }
 
+/// Kills a run by hand after it has changed the network.
+fn killed(inside: &Inside) -> Result<(), Error> {
+    inside.sh(
+        "dayone apply --retry >/dev/null 2>&1 & run=$!; \
+         while kill -0 $run && ! { test -e /var/lib/dayone/transaction/journal.json \
+         && grep --quiet '^  \"phase\": \"probe\"' /run/dayone/status.json; }; do sleep 0.02; done; \
+         kill -9 $run; wait $run || true",
+    )?;
+    Ok(())
+}
+
 /// The status promises no service that starts again, and `dayone recover` undoes as a run does.
 fn a_killed_run_is_undone_by_hand(inside: &Inside) -> Result<(), Error> {
     settle(inside)?;
     let before = picture(inside)?;
-    inside.sh(
-        "dayone apply --retry >/dev/null 2>&1 & run=$!; \
-         while kill -0 $run && ! grep --quiet '^  \"phase\": \"probe\"' /run/dayone/status.json; do sleep 0.02; done; \
-         kill -9 $run; wait $run || true",
-    )?;
+    killed(inside)?;
     assert_ne!(picture(inside)?, before);
     let text = inside.run(&["dayone", "status"])?;
     assert!(text.stdout.starts_with("INTERRUPTED: "), "{text}");
     assert!(!unwrapped(&text.stdout).contains("by itself"), "{text}");
     let recovered = inside.run(&["dayone", "recover"])?;
     assert_eq!(recovered.status.code(), Some(0), "{recovered}");
-    assert!(recovered.stderr.contains("an unfinished transaction was undone"), "{recovered}");
+    let undone = "an unfinished transaction was undone: the old network is back";
+    assert!(recovered.stderr.contains(undone), "{recovered}");
     settle(inside)?;
     assert_eq!(picture(inside)?, before);
     let text = inside.run(&["dayone", "status"])?;
     assert!(unwrapped(&text.stdout).contains("`dayone recover` has undone it"), "{text}");
+
+    // The service's half is for a NetworkManager that has not started yet, and says so beside one that runs.
+    killed(inside)?;
+    let mark = mark(inside)?;
+    inside.sh("systemctl restart dayone-recover.service")?;
+    let own = [mark.argument(), "SYSLOG_IDENTIFIER=dayone"];
+    inside.wait_journal(&own, SOON, |entry| {
+        entry.message().contains("was undone: the old profiles are back on disk, and NetworkManager reads them when it starts")
+    })?;
+    inside.sh("systemctl restart NetworkManager.service")?;
+    settle(inside)?;
+    assert_eq!(picture(inside)?, before);
     Ok(())
 }

@@ -113,7 +113,9 @@ async fn undone(paths: &Paths, journal: &Journal) -> Result<bool, Error> {
     }
     note(paths, journal);
     journal::close(paths)?;
-    say_recovered(paths, journal, "the old profiles are");
+    let restored =
+        "the old profiles are back on disk, and NetworkManager reads them when it starts";
+    say_recovered(paths, journal, restored);
     Ok(true)
 }
 

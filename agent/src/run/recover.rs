@@ -100,7 +100,7 @@ async fn undo(run: &Run<'_>, journal: &Journal) -> Result<(), Error> {
         memory::update(run.paths, |memory| memory.roll_back(&journal.before.leads, false));
         return Err(Error::Recover { phase, source: Box::new(source) });
     }
-    say_recovered(run.paths, journal, "the old network is");
+    say_recovered(run.paths, journal, "the old network is back");
     Ok(())
 }
 
@@ -159,14 +159,15 @@ fn count(paths: &Paths, journal: &Journal) -> Result<(), FileError> {
     Record::failed(paths, &journal.digest, &journal.source, failed)
 }
 
+/// Reports the end of a transaction that was left open. `restored`: what has come back, since files alone are no network.
 pub(crate) fn say_recovered(paths: &Paths, journal: &Journal, restored: &str) {
     let (id, text) = match journal.kind {
         ChangeKind::Trial => {
             trial::undone(paths);
-            (message_id::TRIAL_UNDONE, format!("a trial has ended, and {restored} back"))
+            (message_id::TRIAL_UNDONE, format!("a trial has ended, and {restored}"))
         }
         ChangeKind::Document | ChangeKind::Bridge => {
-            (message_id::RECOVERED, "an unfinished transaction was undone".to_owned())
+            (message_id::RECOVERED, format!("an unfinished transaction was undone: {restored}"))
         }
     };
     tracing::warn!(
