@@ -112,6 +112,21 @@ fn a_document_that_was_refused_is_not_committed_while_the_api_is_away() -> Resul
         inside.wait_unit("kubelet.service", "active", ATTEMPT)?;
         assert_eq!(leads(&inside)?, "br-ex");
         assert!(reaches_api(&inside)?);
+
+        inside.write("/tmp/without-metric.yml", &dhcp(""))?;
+        let dry = ["dayone", "apply", "--dry-run", "--document", "/tmp/without-metric.yml"];
+        let dry = inside.run(&dry)?;
+        assert!(dry.stderr.contains("[route-metric-left-out]"), "{dry}");
+
+        // Where no API answers a document whose route is behind is committed, and what leads now is told.
+        case.peer_mut().fault(Fault::DropForwarded, true)?;
+        let inside = case.inside()?;
+        inside.write(HOST_FILE, &dhcp("    auto-route-metric: 800\n"))?;
+        inside.sh("dayone apply --retry")?;
+        assert_eq!(leads(&inside)?, "eno2");
+        let status = inside.run(&["dayone", "status"])?;
+        let told = "leads out of the node, before that of br-ex (metric 800)";
+        assert!(unwrapped(&status.stdout).contains(told), "{status}");
         Ok(())
     })
 }
@@ -155,6 +170,12 @@ fn a_second_attempt_at_the_automatic_bridge_takes_the_uplink_of_the_first() -> R
             "remembered"
         );
         inside.wait_sh("! test -s /run/dayone/lock", SOON)?;
+        // The hint of that commit goes first at the next boot.
+        case.reboot()?;
+        let inside = case.inside()?;
+        inside.wait_unit("dayone-bridge.service", "active", ATTEMPT)?;
+        assert_eq!(inside.sh("ovs-vsctl list-ports br-ex")?, "eno1");
+        assert!(reaches_api(&inside)?);
         Ok(())
     })
 }

@@ -1,8 +1,8 @@
 //! Prerequisites and promises of a desired state.
 
 use super::{
-    before::Before,
-    ip::{Family, Gateway, OnLink},
+    before::{Before, Lead},
+    ip::{Family, Gateway, OnLink, Route},
     link::LinkRef,
     name_server::NameServer,
     ovs_setting::OvsKey,
@@ -173,6 +173,27 @@ impl Wants {
         Family::ALL.into_iter().filter_map(moved).collect()
     }
 
+    /// Returns a sentence for each family in which another link leads out of the node than before the change, past a default route
+    /// of the document's: it may lead nowhere, and where no server is known nothing asks.
+    pub(crate) fn overtaken(&self, before: &Before, routes: &[Route]) -> Vec<String> {
+        let now = Lead::of(routes);
+        let overtaken = |family: Family| {
+            let of = |lead: &&Lead| lead.family == family;
+            let own = routes.iter().filter(|route| route.family == family);
+            let own = own.filter(|route| self.links.contains(&route.link));
+            let own = own.min_by_key(|route| route.metric)?;
+            let leads = now.iter().find(of).filter(|lead| lead.metric < own.metric)?;
+            let former = before.leads.iter().find(of)?;
+            (former.link != leads.link).then(|| {
+                format!(
+                    "the {family} default route of {} (metric {}) leads out of the node, before that of {} (metric {}); before the                      change that of {} did; `auto-route-metric` of {}, or the route's `metric`, below {} puts it first",
+                    leads.link, leads.metric, own.link, own.metric, former.link, own.link, leads.metric
+                )
+            })
+        };
+        Family::ALL.into_iter().filter_map(overtaken).collect()
+    }
+
     /// The cards, bonds and VLANs that carry an interface's packets, whatever else is in the bridges between.
     pub(crate) fn carriers<'a>(&'a self, link: &'a str) -> impl Iterator<Item = &'a str> {
         let is_of_ovs =
@@ -289,6 +310,38 @@ mod tests {
                 told.iter().all(|sentence| sentence.contains("192.0.2.11/24 on br-ex")),
                 "{told:?}"
             );
+        }
+    }
+
+    #[test]
+    fn a_link_that_leads_out_past_the_documents_route_is_told() {
+        let route = |(link, metric): &(&str, u32)| Route {
+            gateway: [192, 0, 2, 1].into(),
+            family: Family::Ipv4,
+            index: 1,
+            link: (*link).to_owned(),
+            metric: *metric,
+            is_multipath: false,
+            is_advertised: false,
+        };
+        let routes = |all: &[(&str, u32)]| all.iter().map(route).collect::<Vec<Route>>();
+        let wants = Wants { links: vec!["br-ex".to_owned()], ..Wants::default() };
+        let (eno1, eno2) = (("eno1", 100), ("eno2", 101));
+        for (before, now, is_told) in [
+            (vec![eno1, eno2], vec![eno2, ("br-ex", 800)], true),
+            (vec![("br-ex", 48), eno2], vec![eno2, ("br-ex", 800)], true),
+            (vec![eno1, eno2], vec![eno2, ("br-ex", 48)], false),
+            (vec![eno1, eno2], vec![eno2, ("br-ex", 101)], false),
+            // It led before, or none did, or the document has no default route.
+            (vec![eno2, ("eno1", 102)], vec![eno2, ("br-ex", 800)], false),
+            (vec![], vec![eno2, ("br-ex", 800)], false),
+            (vec![eno1, eno2], vec![eno2], false),
+        ] {
+            let before = Before { leads: Lead::of(&routes(&before)), ..Before::default() };
+            let told = wants.overtaken(&before, &routes(&now));
+            assert_eq!(told.len(), usize::from(is_told), "{told:?} {now:?}");
+            let both = "eno2 (metric 101) leads out of the node, before that of br-ex (metric 800)";
+            assert!(told.iter().all(|sentence| sentence.contains(both)), "{told:?}");
         }
     }
 

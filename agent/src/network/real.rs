@@ -394,6 +394,7 @@ impl Network for RealNetwork<'_> {
         let routes = netlink.default_routes_of(&links).await?;
         let leading = Lead::addresses(&routes, &netlink.addresses_of(&links).await?);
         let mut doubts = wants.moved(before, &leading);
+        doubts.extend(wants.overtaken(before, &routes));
         doubts.extend(Oversized::of(wants, &links).iter().map(ToString::to_string));
         Ok(doubts)
     }
