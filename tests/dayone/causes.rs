@@ -60,6 +60,15 @@ fn each_cause_comes_with_the_command_that_mends_it() -> Result<(), Error> {
         let mode = remedy(&inside, &format!("NetworkManager ignores the profile {PROFILE}: its mode is 0644"))?;
         inside.sh(&mode)?;
         inside.wait_sh("nmcli -g NAME connection show | grep --quiet --line-regexp eno1", SOON)?;
+        inside.sh(&format!("chown 1000 {PROFILE}; nmcli connection reload"))?;
+        let owner = remedy(&inside, &format!("NetworkManager ignores the profile {PROFILE}: its owner is 1000"))?;
+        inside.sh(&owner)?;
+        inside.wait_sh("nmcli -g NAME connection show | grep --quiet --line-regexp eno1", SOON)?;
+
+        inside.sh("nmcli device set eno1 managed no")?;
+        let managed = remedy(&inside, "NetworkManager does not manage eno1")?;
+        inside.sh(&managed)?;
+        inside.wait_sh("nmcli -g GENERAL.STATE device show eno1 | grep --quiet '^100 '", SOON)?;
 
         inside.sh("nmcli networking off")?;
         let networking = remedy(&inside, "NetworkManager's networking is off")?;

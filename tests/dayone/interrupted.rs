@@ -2,7 +2,7 @@
 
 use tests::{
     dayone::{
-        ADDRESS, APPLIED, DAY_ONE, Document, HASTE, HOST_FILE, MAC, Mark, PATCH, SOON,
+        ADDRESS, APPLIED, DAY_ONE, Document, HASTE, HOST_FILE, MAC, Mark, PATCH, SOON, advised,
         configure_ovs, hold, kubelet_ran, old_network, outcome, ovn, ovs_rows, picture, settle,
         start, unwrapped, with_holdable_agent,
     },
@@ -233,7 +233,29 @@ fn global_dns_goes_again_without_a_checkpoint() -> Result<(), Error> {
         assert!(inside.sh(global)?.contains("192.0.2.53"));
         kill_and_undo(&inside, &held)?;
         assert_eq!(inside.sh(global)?, none);
-        old_network_is_back(case, &before, "global DNS")
+        old_network_is_back(case, &before, "global DNS")?;
+
+        // A policy of another tool has left some, and a document without name servers of its own meets it.
+        let set = global.replace("get-property", "set-property");
+        inside.sh(&format!(
+            "{set} 'a{{sv}}' 1 domains 'a{{sv}}' 1 '*' 'a{{sv}}' 1 servers as 1 192.0.2.53"
+        ))?;
+        let text = Document::new().text();
+        let (own, rest) = (text.split("dns-resolver:").next(), text.split("routes:").nth(1));
+        inside.write(
+            HOST_FILE,
+            &format!("{}routes:{}", own.unwrap_or_default(), rest.unwrap_or_default()),
+        )?;
+        let again = start(&inside)?;
+        assert_eq!(outcome(&inside, Some(&again))?.exit, 0);
+        let status = inside.run(&["dayone", "status"])?;
+        assert!(
+            unwrapped(&status.stdout).contains("(192.0.2.53) replaces the name servers"),
+            "{status}"
+        );
+        inside.sh(&advised(&status.stdout, "busctl set-property "))?;
+        assert_eq!(inside.sh(global)?, none);
+        Ok(())
     })
 }
 

@@ -264,6 +264,18 @@ pub fn unwrapped(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
+/// Returns the command of a page that begins so.
+///
+/// # Panics
+/// If the page has none.
+#[must_use]
+pub fn advised(page: &str, start: &str) -> String {
+    let page = unwrapped(page);
+    let command = page.split('`').find(|part| part.starts_with(start));
+    assert!(command.is_some(), "{start} in {page}");
+    command.unwrap_or_default().to_owned()
+}
+
 /// Outcome of an attempt, as the agent reports it.
 #[derive(Debug)]
 pub struct Outcome {

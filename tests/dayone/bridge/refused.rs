@@ -1,7 +1,9 @@
 //! A br-ex that Open vSwitch or NetworkManager refuses.
 
 use tests::{
-    dayone::{ADDRESS, MAC, SOON, bridge_outcome, kubelet_ran, picture, stop_open_vswitch},
+    dayone::{
+        ADDRESS, MAC, SOON, advised, bridge_outcome, kubelet_ran, picture, stop_open_vswitch,
+    },
     lab::{Error, Lab, Peer},
 };
 
@@ -19,9 +21,11 @@ fn open_vswitch_is_down_and_then_networkmanager_refuses_a_profile() -> Result<()
         let it = bridge_outcome(&inside, Some(&down))?;
         assert_eq!(it.exit, 1, "{}", it.text());
         assert!(it.text().contains("Open vSwitch's database"), "{}", it.text());
-        inside.sh(
-            "systemctl stop dayone-bridge.service; systemctl start openvswitch-switch.service",
-        )?;
+        // A damaged database starts no more; the page has the command that replaces it.
+        inside.sh("systemctl stop dayone-bridge.service; head --bytes=8 /etc/openvswitch/conf.db >/tmp/half; \
+             cat /tmp/half >/etc/openvswitch/conf.db; ! systemctl start openvswitch-switch.service")?;
+        let status = inside.run(&["dayone", "status"])?;
+        inside.sh(&advised(&status.stdout, "mv /etc/openvswitch/conf.db "))?;
         assert_eq!(picture(&inside)?, before);
 
         // A profile is a file of this directory.
