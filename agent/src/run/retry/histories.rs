@@ -1,7 +1,7 @@
-//! Random histories of a boot: links come and go, servers fall silent, documents fail, the agent is killed. The attempts are as the
-//! transaction makes them, over the same memory, questions, decision and pace.
+//! Random histories of a boot: links come and go, servers fall silent, documents fail and change, the agent is killed. The attempts are
+//! as the transaction makes them, over the same memory, questions, decision and pace.
 
-use std::{sync::LazyLock, time::Duration};
+use std::{collections::BTreeMap, sync::LazyLock, time::Duration};
 
 use super::{DOCUMENT, Pace, is_hopeless};
 use crate::{
@@ -153,28 +153,49 @@ struct Boot {
     memory: Memory,
     failures: u32,
     counted: u32,
-    /// The time since when no network has answered the API, after an answer of this boot; `None`: never, or now.
-    api_away: Option<Duration>,
-    had_api: bool,
+    /// The number of documents so far, as the digest of the last one.
+    documents: u32,
+    /// Whether the last roll back has failed.
+    is_lost: bool,
+    /// The probes that the old network has answered, with the time since when it does not any more.
+    answered: BTreeMap<String, Option<Duration>>,
 }
 
 /// What an attempt has come to.
 enum Attempted {
-    Starts(Option<bool>),
+    /// With what the network in force answers, unless it is the last good one.
+    Starts(Option<Vec<ProbeResult>>),
     Waits(Error),
 }
 
 impl Boot {
     /// An observer hears the old network with every answer that the agent asks for.
     fn observe(&mut self, answers: &[ProbeResult]) {
-        if let Some(api) = answers.iter().find(|answer| answer.name == "api") {
-            match api.ok {
-                true => (self.had_api, self.api_away) = (true, None),
-                false if self.had_api => {
-                    self.api_away.get_or_insert(self.now);
-                }
-                false => {}
+        for answer in answers {
+            match (answer.ok, self.answered.get_mut(&answer.name)) {
+                (true, _) => drop(self.answered.insert(answer.name.clone(), None)),
+                (false, Some(since)) => drop(since.get_or_insert(self.now)),
+                (false, None) => {}
             }
+        }
+    }
+
+    /// Whether the network in force may be without this answer: this boot never had it, or has not for the time of the bound.
+    fn may_lack(&self, name: &str) -> bool {
+        let is_old = |since: Duration| self.now.saturating_sub(since) >= BOUND;
+        self.answered.get(name).is_none_or(|since| since.is_some_and(is_old))
+    }
+
+    /// Somebody writes another document: in a pause, or while the agent does not run.
+    fn document_changes(&mut self, is_in_a_pause: bool) {
+        self.documents += 1;
+        (self.failures, self.counted) = (0, 0);
+        if is_in_a_pause {
+            self.memory.forget();
+            self.is_lost = false;
+        }
+        if !self.is_lost {
+            self.answered.clear();
         }
     }
 
@@ -184,7 +205,7 @@ impl Boot {
         let mut before = world.before();
         let heard = world.ask(&probe::baseline(plan), false);
         self.observe(&heard);
-        self.memory.begin(Some("document"));
+        self.memory.begin(Some(&self.documents.to_string()));
         self.memory.hear(&heard, self.now);
         self.memory.give_up(self.now, BOUND);
         let best = self.memory.best(&heard);
@@ -203,10 +224,8 @@ impl Boot {
         let failed: Vec<ProbeResult> = after.iter().filter(|result| !result.ok).cloned().collect();
         let fails_otherwise = !is_calm && random.one_in(6);
         if failed.is_empty() && !fails_otherwise {
-            let reaches =
-                world.ask(plan, true).iter().any(|result| result.name == "api" && result.ok);
             self.memory.commit(&after, self.now);
-            return Attempted::Starts(Some(reaches));
+            return Attempted::Starts(Some(world.ask(plan, true)));
         }
         self.now += ATTEMPT / 2;
         // NetworkManager numbers the metrics anew; a reapply puts the leader right, or fails.
@@ -217,6 +236,7 @@ impl Boot {
         }
         let is_proved = before.lost_leads(&world.routes()).is_empty();
         self.memory.roll_back(&before.leads, is_proved);
+        self.is_lost = !is_proved;
         let source = match is_proved && !failed.is_empty() {
             true => self.control(world, plan, failed),
             false => PhaseError::TimedOut(SECOND),
@@ -288,15 +308,21 @@ fn reread(memory: &Memory) -> Memory {
     serde_json::from_str(&text).expect("it can be read")
 }
 
+impl Document {
+    fn drawn(random: &mut Random) -> Self {
+        match random.next() % 4 {
+            0 => Self::CutOff,
+            1 => Self::OnStorage,
+            _ => Self::Good,
+        }
+    }
+}
+
 fn history(seed: u64) {
     let mut random = Random(seed);
     let mut world = World {
         api: !random.one_in(4),
-        document: match random.next() % 4 {
-            0 => Document::CutOff,
-            1 => Document::OnStorage,
-            _ => Document::Good,
-        },
+        document: Document::drawn(&mut random),
         has_last_good: random.one_in(3),
         ..BEST
     };
@@ -305,8 +331,9 @@ fn history(seed: u64) {
         memory: Memory::default(),
         failures: 0,
         counted: 0,
-        api_away: None,
-        had_api: false,
+        documents: 0,
+        is_lost: false,
+        answered: BTreeMap::new(),
     };
     let events = random.next() % 12;
     // The network returns to its best, or the API never comes back.
@@ -320,13 +347,11 @@ fn history(seed: u64) {
             calm_since = Some(boot.now);
         }
         let error = match boot.attempt(&mut world, &mut random, is_calm) {
-            Attempted::Starts(Some(reaches)) => {
-                let away = boot.api_away.map(|since| boot.now.saturating_sub(since));
-                let may_lack = !boot.had_api || away.is_some_and(|away| away >= BOUND);
-                assert!(
-                    reaches || may_lack,
-                    "history {seed}: a network without the API is in force"
-                );
+            Attempted::Starts(Some(answers)) => {
+                for answer in answers.iter().filter(|answer| !answer.ok) {
+                    let name = &answer.name;
+                    assert!(boot.may_lack(name), "history {seed}: in force without {name}");
+                }
                 return;
             }
             // The last good network carries the node.
@@ -339,16 +364,26 @@ fn history(seed: u64) {
         let pause = boot.pause(&error, &DOCUMENT);
         boot.now += pause;
         if let Some(since) = calm_since {
-            // A document that cuts the node off stays out while the old network has the API.
-            if world.document != Document::Good && world.api {
-                return;
-            }
             let bound = BOUND + DOCUMENT.longest + ATTEMPT * 4;
             let waited = boot.now.saturating_sub(since);
-            assert!(waited <= bound, "history {seed}: kubelet waits for {waited:?}");
-        }
-        if !is_calm {
+            match world.document != Document::Good && world.api {
+                // A document that cuts the node off stays out while the old network has the API: somebody corrects it.
+                true if waited > bound => {
+                    world.document = Document::Good;
+                    boot.document_changes(random.one_in(2));
+                    calm_since = Some(boot.now);
+                }
+                true => {}
+                false => {
+                    assert!(waited <= bound, "history {seed}: kubelet waits for {waited:?}");
+                }
+            }
+        } else {
             world.change(&mut random);
+            if random.one_in(6) {
+                world.document = Document::drawn(&mut random);
+                boot.document_changes(random.one_in(2));
+            }
         }
     }
 }
