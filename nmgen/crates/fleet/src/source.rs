@@ -33,6 +33,7 @@ mod nmstate_config;
 mod node_network_state;
 mod ordinary_space;
 mod origin;
+mod os_image;
 mod other_format;
 mod policy;
 mod secret;
@@ -77,6 +78,7 @@ pub(crate) fn rules() -> Vec<Rule> {
         kind::RULES,
         manifest::RULES,
         ordinary_space::RULES,
+        os_image::RULES,
         other_format::RULES,
         secret::RULES,
         tree::RULES,

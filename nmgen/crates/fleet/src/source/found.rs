@@ -23,6 +23,7 @@ use super::hosts_directory::{self, NO_HOSTS};
 use super::infra_env::InfraEnvs;
 use super::manifest::{KEY_MISSPELT, Name};
 use super::origin::{Claim, Origin};
+use super::os_image::OsImages;
 use crate::allow;
 
 rules! {
@@ -58,6 +59,7 @@ pub(super) struct Found {
     /// BareMetalHosts that refer to no Secret.
     pub(super) without_reference: Vec<WithoutReference>,
     pub(super) infra_envs: InfraEnvs,
+    pub(super) os_images: OsImages,
     /// Reported only if no other file has hosts.
     pub(super) without_hosts: Diagnostics,
     /// The limit of hosts is exceeded.
@@ -65,6 +67,9 @@ pub(super) struct Found {
     /// The bytes of documents in excess of the files' own.
     pub(super) unpacked: usize,
 }
+
+/// Kinds that are compared with what is beside them.
+const COMPARED: &[&str] = &["InfraEnv", "MachineConfigPool", "MachineOSConfig"];
 
 /// A file that is of no use here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -204,9 +209,9 @@ impl Found {
 
     /// One line for all of them.
     pub(super) fn unused_file(&self) -> Option<Diagnostic> {
-        // An InfraEnv is compared with what is beside it.
-        let is_compared =
-            |kinds: &[String]| !kinds.is_empty() && kinds.iter().all(|kind| kind == "InfraEnv");
+        let is_compared = |kinds: &[String]| {
+            !kinds.is_empty() && kinds.iter().all(|kind| COMPARED.contains(&kind.as_str()))
+        };
         let has_hosts = !self.loaded.hosts.is_empty();
         let unused = self.unused.iter().filter(|(_, kinds)| !(has_hosts && is_compared(kinds)));
         let unused: Vec<&(Place, Vec<String>)> = unused.collect();
@@ -303,6 +308,7 @@ impl Found {
         only_role(&mut hosts, &clusters.clusters, &clusters.of_hosts);
         let mut diagnostics = self.loaded.diagnostics;
         diagnostics.extend(clusters.twice);
+        diagnostics.extend(self.os_images.refused(clusters.clusters.len() < 2));
         diagnostics.extend(told.into_iter().flatten());
         if hosts.is_empty() {
             let without = without_hosts(self.without_hosts, &mut diagnostics);

@@ -320,6 +320,12 @@ fn one(
             node_network_state::load(&mut manifest, node, found);
         }
         SourceKind::Manifest("MachineConfig") => machine_config::load(&mut manifest, node, found),
+        SourceKind::Manifest("MachineConfigPool") => {
+            found.os_images.read_pool(&mut manifest, node, &found.origin.directory);
+        }
+        SourceKind::Manifest("MachineOSConfig") => {
+            found.os_images.read_os_config(&mut manifest, node, &found.origin.directory);
+        }
         SourceKind::Manifest("ClusterInstance") => {
             cluster_instance::load(&mut manifest, node, found);
         }

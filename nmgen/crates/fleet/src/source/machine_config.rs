@@ -10,12 +10,12 @@ use super::found::Found;
 use super::hosts::MachineConfig;
 use super::hosts_directory::{self, HOST_FILE_EMPTY};
 use super::manifest::Manifest;
+use super::os_image::ROLE;
 
 /// The hosts directory on a node.
 const DIRECTORY: &str = "/etc/nmstate/openshift";
 /// The agent's unit.
 const AGENT: &str = "dayone.service";
-const ROLE: &str = "machineconfiguration.openshift.io/role";
 
 pub(super) fn load(manifest: &mut Manifest<'_>, root: &Node<'_>, found: &mut Found) {
     // Each key is read once: a fault of its spelling is told once.
@@ -26,8 +26,10 @@ pub(super) fn load(manifest: &mut Manifest<'_>, root: &Node<'_>, found: &mut Fou
     if let Some(metadata) = metadata {
         found.loaded.machine_configs.extend(itself(manifest, metadata, config, role.clone()));
     }
+    let (role, directory) = (role.as_deref(), &found.origin.directory);
+    found.os_images.read_machine_config(manifest, root, role, directory);
     if let Some(config) = config {
-        files_of(manifest, config, role.as_deref(), found);
+        files_of(manifest, config, role, found);
     }
 }
 
