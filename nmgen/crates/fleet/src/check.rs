@@ -32,8 +32,10 @@ mod vlan_name;
 use std::collections::{HashMap, HashSet};
 use std::fmt::Display;
 use std::hash::Hash;
+use std::path::Path;
 
 use nmgen_core::check::{At, Facts};
+use nmgen_core::node::short_host_name;
 use nmgen_core::source::{Host, Stage};
 use nmgen_document::diagnostic::{Diagnostic, Diagnostics, Rule, rules};
 
@@ -174,6 +176,7 @@ impl Scope<'_> {
         twice(&machines, ADDRESS_ON_TWO_HOSTS, |facts| &facts.addresses, diagnostics);
         twice(&machines, MAC_ON_TWO_HOSTS, |facts| &facts.macs, diagnostics);
         declared::check(&named, diagnostics);
+        declared::named_twice(&self.all, diagnostics);
         gateway::check(&self.all, diagnostics);
         declared::cluster_twice(&cluster, diagnostics);
         // After an error an unread part may hold the missing host, or it has another one's name.
@@ -206,9 +209,27 @@ fn refused_name(host: &Host) -> Option<Diagnostic> {
     let is_bad = |name: &&str| {
         name.chars().any(|character| character.is_ascii_uppercase() || character == '_')
     };
-    let name = host.name.as_deref().filter(|_| host.is_machine).filter(is_bad)?;
+    if !host.is_machine {
+        return other_case(host);
+    }
+    let name = host.name.as_deref().filter(is_bad)?;
     let message = format!("\"{}\" is no name of a Kubernetes object", name.escape_debug());
     let help = "use lower-case letters, digits, hyphens and dots";
+    Some(Diagnostic::new(HOST_NAME_FORM, message, host.place.clone()).help(help))
+}
+
+/// A node looks for its file by its own name, in this case.
+fn other_case(host: &Host) -> Option<Diagnostic> {
+    let file = Path::new(&*host.place.file);
+    let stem = || file.file_stem()?.to_str().filter(|_| host.policy.is_none());
+    let name = host.name.as_deref().or_else(stem)?;
+    let own = host.document()?.root.at(&["hostname", "config"])?.text().map(short_host_name)?;
+    if own == name || !own.eq_ignore_ascii_case(name) {
+        return None;
+    }
+    let (name, own) = (name.escape_debug(), own.escape_debug());
+    let message = format!("\"{name}\" is not the document's own host name, \"{own}\"");
+    let help = format!("nodes look for {own}.yml");
     Some(Diagnostic::new(HOST_NAME_FORM, message, host.place.clone()).help(help))
 }
 

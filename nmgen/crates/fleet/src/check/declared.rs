@@ -2,9 +2,11 @@
 
 use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
+use std::path::Path;
 
+use nmgen_core::node::short_host_name;
 use nmgen_core::source::{HostNetwork, Stage};
-use nmgen_document::diagnostic::{Diagnostic, Diagnostics, rules};
+use nmgen_document::diagnostic::{Diagnostic, Diagnostics, Place, rules};
 use nmgen_document::spelling;
 
 use super::member::Member;
@@ -85,6 +87,60 @@ fn declared_twice(members: &[Member<'_>], diagnostics: &mut Diagnostics) {
             let message = format!("{name} is repeated; first at {}", other.host.place.shown());
             diagnostics.push(Diagnostic::new(HOST_TWICE, message, member.host.place.clone()));
         }
+    }
+}
+
+/// A host name in a document.
+struct HostName<'h> {
+    text: &'h str,
+    place: Place,
+    /// The host's name by its source, or that of its file.
+    of: &'h str,
+    member: Member<'h>,
+}
+
+/// Two nodes with one host name are one Node to Kubernetes. The name is in the document, which may be a copy of another host's.
+pub(super) fn named_twice(members: &[Member<'_>], diagnostics: &mut Diagnostics) {
+    let mut first: HashMap<&str, HostName<'_>> = HashMap::new();
+    for name in members.iter().filter_map(host_name) {
+        let Some(other) = first.get(name.text) else {
+            first.insert(name.text, name);
+            continue;
+        };
+        if !are_two(&name, other) {
+            continue;
+        }
+        // The copy's file has another name.
+        let short = short_host_name(name.text);
+        let (copy, original) =
+            if name.of == short && other.of != short { (other, &name) } else { (&name, other) };
+        let message = format!(
+            "{} is also the host name of {} ({})",
+            copy.text.escape_debug(),
+            original.of.escape_debug(),
+            original.place.shown()
+        );
+        diagnostics.push(Diagnostic::new(HOST_TWICE, message, copy.place.clone()));
+    }
+}
+
+fn host_name<'h>(member: &Member<'h>) -> Option<HostName<'h>> {
+    let HostNetwork::Written(document) = &member.host.network else { return None };
+    let node = document.root.at(&["hostname", "config"])?;
+    let stem = || Path::new(&*member.host.place.file).file_stem()?.to_str();
+    let of = member.name().or_else(stem)?;
+    Some(HostName { text: node.text()?, place: document.place(node.span), of, member: *member })
+}
+
+/// True for documents of two hosts. A file that is given by itself may be another version of a host's document, unless its name has
+/// another number.
+fn are_two(one: &HostName<'_>, other: &HostName<'_>) -> bool {
+    let plain = |name: &str| name.replace(|character: char| character.is_ascii_digit(), "");
+    match (one.member.name(), other.member.name()) {
+        // An installer's host may have another name than the node.
+        _ if one.member.host.stage != other.member.host.stage => false,
+        (Some(one), Some(other)) => one != other,
+        _ => one.of != other.of && plain(one.of) == plain(other.of),
     }
 }
 
