@@ -105,6 +105,11 @@ fn files_of_other_formats_are_read_or_named() {
 }
 
 #[tests::case]
+fn what_stands_in_the_wrong_part_of_its_container_is_told_there() {
+    assert_eq!(faults("places.yml"), Vec::<String>::new());
+}
+
+#[tests::case]
 fn mistakes_are_told_at_their_place() {
     assert_eq!(faults("mistakes.yml"), Vec::<String>::new());
 }

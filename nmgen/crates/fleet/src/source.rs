@@ -3,6 +3,7 @@
 mod acm_policy;
 mod agent_cluster_install;
 mod agent_config;
+mod api_version;
 mod assisted_tree;
 mod bare_metal_host;
 mod capture;
@@ -24,6 +25,7 @@ mod hosts_directory;
 mod infra_env;
 mod install_config;
 mod installation;
+mod keys;
 mod kind;
 mod machine_config;
 mod manifest;
@@ -65,6 +67,7 @@ pub(crate) fn rules() -> Vec<Rule> {
     [
         &nmgen_core::source::rules(),
         hosts_directory::RULES,
+        api_version::RULES,
         capture::RULES,
         clusters::RULES,
         descend::RULES,
@@ -76,6 +79,7 @@ pub(crate) fn rules() -> Vec<Rule> {
         git::RULES,
         infra_env::RULES,
         kind::RULES,
+        machine_config::RULES,
         manifest::RULES,
         ordinary_space::RULES,
         os_image::RULES,

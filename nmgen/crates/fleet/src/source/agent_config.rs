@@ -21,13 +21,8 @@ pub(super) fn load(manifest: &mut Manifest<'_>, root: &mut Node<'_>, found: &mut
     installation::rendezvous(manifest, root, found.describe(place));
     if manifest.list(root, "hosts").is_empty() {
         let help = "hosts in an install-config.yaml count too: give both files";
-        let is_below = root.at(&["spec", "hosts"]).is_some();
-        let below = is_below.then(|| {
-            let help = "an AgentConfig has no spec: move its keys to the left";
-            (manifest.key_place(root, Some("spec")), help.to_owned())
-        });
-        let (place, help) = below
-            .or_else(|| manifest.misspelt(root, &["hosts"]))
+        let (place, help) = manifest
+            .misspelt(root, &["hosts"])
             .unwrap_or_else(|| (manifest.key_place(root, Some("kind")), help.to_owned()));
         let message = "this agent-config has no hosts";
         found.without_hosts.push(Diagnostic::new(NO_HOSTS, message, place).help(help));
@@ -43,12 +38,15 @@ pub(super) fn nodes(manifest: &mut Manifest<'_>, root: &mut Node<'_>, found: &mu
 
 /// True for a document of no kind with hosts as an agent-config has them.
 pub(super) fn is_nodes(root: &Node<'_>) -> bool {
-    let hosts = root.get("hosts").map(Node::items).unwrap_or_default();
     let has = |host: &Node<'_>, key: &str| host.get(key).is_some();
-    hosts.iter().any(|host| {
+    let Some(hosts) = root.get("hosts") else { return false };
+    let is_host = |host: &Node<'_>| {
         has(host, NETWORK)
             || has(host, "hostname") && (has(host, "interfaces") || has(host, "role"))
-    })
+    };
+    // By their names, which is told.
+    let mut named = hosts.entries().iter().map(|entry| &entry.node);
+    hosts.items().iter().any(is_host) || named.any(is_host)
 }
 
 fn hosts(manifest: &mut Manifest<'_>, root: &mut Node<'_>, found: &mut Found) {

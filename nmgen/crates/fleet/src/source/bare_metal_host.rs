@@ -1,7 +1,8 @@
 //! BareMetalHost of metal3: names the Secret with the host's network, and the boot NIC's MAC address.
 
 use nmgen_core::source::{Host, Stage};
-use nmgen_document::Node;
+use nmgen_document::diagnostic::Place;
+use nmgen_document::{Entry, Node};
 
 use super::found::{Found, Reference, WithoutReference};
 use super::manifest::{Manifest, Name};
@@ -25,6 +26,8 @@ pub(super) fn load(manifest: &mut Manifest<'_>, root: &Node<'_>, found: &mut Fou
             secret: named(secret.to_owned()),
             place: manifest.place(node),
         });
+    } else if let Some((secret, place)) = meant(manifest, spec) {
+        found.references.push(Reference { host: index, secret: named(secret), place });
     } else if manifest.misspelt(spec, &[REFERENCE]).is_none() {
         let data = spec.at(&["networkData", "name"]);
         let own = name.as_ref().map(|(name, _)| format!("{}-network-config-secret", name.name));
@@ -43,4 +46,19 @@ pub(super) fn load(manifest: &mut Manifest<'_>, root: &Node<'_>, found: &mut Fou
     };
     found.add_controller(&host, installation::management_controller(manifest, spec));
     found.add(host);
+}
+
+/// The Secret under a key that begins as the reference does, whose value may be another one's: `preprovisioningNetworkData`,
+/// which looks like `networkData`.
+fn meant(manifest: &mut Manifest<'_>, spec: &Node<'_>) -> Option<(String, Place)> {
+    let is_it = |entry: &&Entry<'_>| entry.key.starts_with("preprovisioningNetwork");
+    let entry = spec.entries().iter().find(is_it)?;
+    let name = entry.node.get("name").unwrap_or(&entry.node);
+    let secret = name.text()?;
+    let (key_place, place) = (manifest.document().place(entry.key_span), manifest.place(name));
+    if !manifest.is_told(&key_place) {
+        let help = format!("write {REFERENCE}: {}", secret.escape_debug());
+        manifest.unknown_key(key_place, &entry.key, &help);
+    }
+    Some((secret.to_owned(), place))
 }

@@ -36,6 +36,15 @@ pub(super) fn text(
     parse_text(text, lines.embedded()).map(Document::into_owned)
 }
 
+/// The place of the '>' behind a key whose text is folded.
+pub(super) fn folded(outer: &Document<'_>, owner: &Node<'_>, key: &str) -> Option<Place> {
+    let line = owner.entry(key)?.key_span.start.line;
+    let text = outer.lines().line(line).trim_end_matches(['+', '-', ' ']);
+    let before = text.strip_suffix('>').filter(|before| before.trim_end().ends_with(':'))?;
+    let start = Position { line, column: before.chars().count() as u32 + 1 };
+    Some(outer.place(Span { start, end: start }))
+}
+
 /// The document in a base64 value.
 ///
 /// # Errors

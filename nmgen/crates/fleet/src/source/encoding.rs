@@ -10,7 +10,7 @@ use nmgen_document::diagnostic::{Rule, rules};
 use percent_encoding::percent_decode_str;
 
 rules! {
-    error BASE64 = "base64";
+    pub(super) error BASE64 = "base64";
     error DATA_URL = "data-url";
 }
 
@@ -74,7 +74,11 @@ pub(super) fn data_url(url: &str) -> Result<Vec<u8>, EncodingFault> {
         offset,
     };
     let Some(rest) = url.strip_prefix("data:") else {
-        let help = Some("nmgen downloads nothing; put the contents into a data: URL");
+        let is_encoded = url.len() > 16 && base64(url).is_ok();
+        let help = Some(match is_encoded {
+            true => "write \"data:;base64,\" before it",
+            false => "nmgen downloads nothing; put the contents into a data: URL",
+        });
         return Err(fault("the contents are not in a data: URL", help, 0));
     };
     let Some((media_type, data)) = rest.split_once(',') else {

@@ -24,6 +24,7 @@ use super::infra_env::InfraEnvs;
 use super::manifest::{KEY_MISSPELT, Name};
 use super::origin::{Claim, Origin};
 use super::os_image::OsImages;
+use super::unread;
 use crate::allow;
 
 rules! {
@@ -53,7 +54,7 @@ pub(super) struct Found {
     controllers: Vec<(usize, ManagementController)>,
     /// Secrets with and without a document.
     secrets: Vec<Secret>,
-    /// Secrets with the key `nmstate`, parsable or not.
+    /// Secrets with the key `nmstate`, parsable or not, or with a document under another one.
     documents: usize,
     pub(super) references: Vec<Reference>,
     /// BareMetalHosts that refer to no Secret.
@@ -85,6 +86,8 @@ pub(super) struct Secret {
     pub(super) name: Name,
     pub(super) place: Place,
     pub(super) content: Content,
+    /// Another key that has a document, and its place.
+    pub(super) unread: Option<(String, Place)>,
     /// The number of hosts found before it.
     pub(super) position: usize,
     pub(super) origin: Origin,
@@ -131,6 +134,21 @@ impl Found {
     pub(super) fn lacks_network(&self, before: usize) -> bool {
         let found = self.loaded.hosts.get(before..).unwrap_or_default();
         found.is_empty() || found.iter().any(|host| host.network == HostNetwork::Missing)
+    }
+
+    /// Takes the hosts behind the first `hosts` for misread, and forgets files without hosts behind the first `without`: a key of
+    /// their object is in the wrong place.
+    pub(super) fn excuse(&mut self, hosts: usize, without: usize) {
+        for host in self.loaded.hosts.iter_mut().skip(hosts) {
+            if host.network == HostNetwork::Missing {
+                host.network = HostNetwork::Unreadable;
+            }
+        }
+        let mut index = 0;
+        self.without_hosts.retain(|_| {
+            index += 1;
+            index <= without
+        });
     }
 
     pub(super) fn add(&mut self, host: Host) {
@@ -262,7 +280,8 @@ impl Found {
     }
 
     pub(super) fn add_secret(&mut self, secret: Secret) {
-        self.documents += usize::from(!matches!(secret.content, Content::Nothing));
+        let has_document = !matches!(secret.content, Content::Nothing) || secret.unread.is_some();
+        self.documents += usize::from(has_document);
         self.secrets.push(secret);
     }
 
@@ -342,6 +361,7 @@ impl Found {
     /// Gives hosts the documents of their Secrets; returns which Secrets are used.
     fn join(&mut self) -> Vec<bool> {
         let mut used = vec![false; self.secrets.len()];
+        let mut wanted = vec![false; self.secrets.len()];
         let index = Index::new(&self.secrets);
         for Reference { host, secret: name, place } in &self.references {
             let origin = self.origins.get(*host);
@@ -349,6 +369,12 @@ impl Found {
             host.network = HostNetwork::Unreadable;
             let found =
                 index.find(name, origin.map(|origin| &*origin.directory).unwrap_or_default());
+            let elsewhere = index.anywhere.get(name.name.as_str()).filter(|_| found.is_none());
+            if let Some(elsewhere) = elsewhere {
+                let told = in_another_namespace(name, &self.secrets[*elsewhere], place);
+                self.loaded.diagnostics.push(told);
+            }
+            let found = found.or(elsewhere.copied());
             let (problem, help) = match found.map(|index| (&self.secrets[index].content, index)) {
                 Some((Content::Document(document), index)) => {
                     // One Secret may serve many hosts.
@@ -362,6 +388,10 @@ impl Found {
                     continue;
                 }
                 Some((Content::Faulty, _)) => continue,
+                Some((Content::Nothing, index)) if self.secrets[index].unread.is_some() => {
+                    wanted[index] = true;
+                    continue;
+                }
                 Some((Content::Nothing, _)) => {
                     ("has no key nmstate", "OpenShift reads the host's network from this key")
                 }
@@ -378,8 +408,31 @@ impl Found {
             let diagnostic = Diagnostic::new(SECRET_REFERENCE, message, place.clone());
             self.loaded.diagnostics.push(diagnostic.help(help));
         }
+        for (secret, is_wanted) in self.secrets.iter().zip(wanted) {
+            let told = secret.unread.clone();
+            let told = told.map(|(key, place)| unread::in_secret(&key, place, is_wanted));
+            self.loaded.diagnostics.extend(told);
+        }
         used
     }
+}
+
+/// A host finds Secrets of its own namespace alone (metal3-io/baremetal-operator, `internal/controller/metal3.io/host_config_data.go`).
+/// A tool may still put both into one.
+fn in_another_namespace(name: &Name, secret: &Secret, place: &Place) -> Diagnostic {
+    let shown = |namespace: &Option<String>| match namespace {
+        Some(namespace) => namespace.escape_debug().to_string(),
+        None => "default".to_owned(),
+    };
+    let message = format!(
+        "the Secret {} is in the namespace {} ({}), the host in {}",
+        name.name.escape_debug(),
+        shown(&secret.name.namespace),
+        secret.place.shown(),
+        shown(&name.namespace)
+    );
+    let help = "a BareMetalHost finds Secrets of its own namespace alone";
+    Diagnostic::new(SECRET_REFERENCE, message, place.clone()).help(help)
 }
 
 /// Bounds the search for a misspelt Secret: in a fleet it would cost more than the suggestion is
@@ -390,12 +443,7 @@ const MAX_GUESSES: usize = 100;
 fn meant(secrets: &[Secret], name: &Name) -> Option<String> {
     let secrets = secrets.get(..MAX_GUESSES).unwrap_or(secrets);
     let near = secrets.iter().find(|s| spelling::is_alike(&s.name.name, &name.name))?;
-    Some(match &near.name.namespace {
-        Some(namespace) if near.name.name == name.name => {
-            format!("there is one in the namespace {}", namespace.escape_debug())
-        }
-        _ => format!("did you mean \"{}\"?", near.name.name.escape_debug()),
-    })
+    Some(format!("did you mean \"{}\"?", near.name.name.escape_debug()))
 }
 
 /// Secrets by name. The last of two with the same name wins, as if applied in order.
@@ -572,6 +620,7 @@ mod tests {
             name: self::name(namespace, name),
             place: Place::file("a.yaml"),
             content: Content::Document(document.into_owned()),
+            unread: None,
             position,
             origin: Origin::default(),
         }
@@ -622,11 +671,9 @@ mod tests {
     }
 
     #[test]
-    fn the_meant_secret_has_another_name_or_another_namespace() {
+    fn the_meant_secret_has_another_name() {
         let secrets = [secret(Some("metal"), "worker-0-net", 0), secret(None, "worker-1-net", 0)];
         let help = |namespace: &str, wanted: &str| meant(&secrets, &name(Some(namespace), wanted));
-        let there = Some("there is one in the namespace metal".to_owned());
-        assert_eq!(help("other", "worker-0-net"), there);
         let another = Some("did you mean \"worker-0-net\"?".to_owned());
         assert_eq!(help("metal", "worker-0-nte"), another);
         assert_eq!(help("metal", "something-else"), None);

@@ -14,8 +14,21 @@ rules! {
 
 const SELECTOR: &str = "nmStateConfigLabelSelector";
 
-/// The labels of an object, or those that a selector asks for.
-type Labels = Vec<(String, String)>;
+/// A label of an object, or one that a selector asks for.
+#[derive(Debug)]
+pub(super) struct Label {
+    key: String,
+    value: String,
+    place: Place,
+}
+
+impl Label {
+    fn is(&self, other: &Self) -> bool {
+        self.key == other.key && self.value == other.value
+    }
+}
+
+type Labels = Vec<Label>;
 
 #[derive(Debug)]
 struct InfraEnv {
@@ -56,6 +69,10 @@ impl InfraEnvs {
             let has_own = of.any(|config| environment.selects(config));
             has_selected |= has_own;
             if has_any && !has_own {
+                if let Some(told) = environment.misspelt(&self.configs) {
+                    found.push(told);
+                    continue;
+                }
                 let message = format!(
                     "the InfraEnv {} selects none of the NMStateConfigs",
                     environment.name.escape_debug()
@@ -92,9 +109,30 @@ impl InfraEnv {
     }
 
     fn selects(&self, config: &Config) -> bool {
-        let has = |label: &(String, String)| config.labels.contains(label);
+        let has = |label: &Label| config.labels.iter().any(|own| own.is(label));
         self.is_beside(config)
             && (self.has_expressions || !self.wanted.is_empty() && self.wanted.iter().all(has))
+    }
+
+    /// A label of the NMStateConfigs beside it that has another value than the selector asks for.
+    fn misspelt(&self, configs: &[Config]) -> Option<Diagnostic> {
+        let mut beside = configs.iter().filter(|config| self.is_beside(config));
+        let (own, wanted) = beside.find_map(|config| {
+            let of = |own: &Label| {
+                self.wanted.iter().find(|wanted| wanted.key == own.key && !wanted.is(own))
+            };
+            let mut labels = config.labels.iter();
+            labels.find_map(|own| Some((own, of(own)?)))
+        })?;
+        let (key, value) = (own.key.escape_debug(), own.value.escape_debug());
+        let message = format!(
+            "the label {key} is \"{value}\", and the InfraEnv {} selects \"{}\" ({})",
+            self.name.escape_debug(),
+            wanted.value.escape_debug(),
+            wanted.place.shown()
+        );
+        let help = "the host boots by DHCP: write the same value in both";
+        Some(Diagnostic::new(INFRA_ENV_SELECTOR, message, own.place.clone()).help(help))
     }
 }
 
@@ -111,17 +149,21 @@ pub(super) fn load(manifest: &mut Manifest<'_>, root: &Node<'_>, found: &mut Fou
     found.infra_envs.environments.push(InfraEnv {
         name: name.name,
         namespace: name.namespace,
-        wanted: selector.map(|selector| labels(selector, &["matchLabels"])).unwrap_or_default(),
+        wanted: selector
+            .map(|selector| labels(manifest, selector, &["matchLabels"]))
+            .unwrap_or_default(),
         has_expressions,
         place,
     });
 }
 
 /// The labels at the end of a chain of keys.
-pub(super) fn labels(node: &Node<'_>, keys: &[&str]) -> Labels {
+pub(super) fn labels(manifest: &Manifest<'_>, node: &Node<'_>, keys: &[&str]) -> Labels {
     let entries = node.at(keys).map(Node::entries).unwrap_or_default().iter();
-    let label = |entry: &nmgen_document::Entry<'_>| {
-        (entry.key.to_string(), entry.node.text().unwrap_or_default().to_owned())
+    let label = |entry: &nmgen_document::Entry<'_>| Label {
+        key: entry.key.to_string(),
+        value: entry.node.text().unwrap_or_default().to_owned(),
+        place: manifest.place(&entry.node),
     };
     entries.map(label).collect()
 }

@@ -16,9 +16,10 @@ use super::manifest::{KEY_CASE, Manifest, is_full};
 use super::network_words::{KINDS, is_about_network};
 use super::origin::Claim;
 use super::{
-    acm_policy, agent_cluster_install, agent_config, bare_metal_host, cluster_instance, hardware,
-    infra_env, install_config, machine_config, network_config, nmstate_config, node_network_state,
-    other_format, policy, secret, static_network_config, unread,
+    acm_policy, agent_cluster_install, agent_config, api_version, bare_metal_host,
+    cluster_instance, hardware, infra_env, install_config, keys, machine_config, network_config,
+    nmstate_config, node_network_state, other_format, policy, secret, static_network_config,
+    unread,
 };
 
 rules! {
@@ -47,6 +48,9 @@ enum SourceKind<'a> {
 
 /// The key of every manifest.
 const API_VERSION: &str = "apiVersion";
+
+/// The kind of a NodePool's objects.
+const CONFIG_MAP: &str = "ConfigMap";
 
 /// The keys that identify an install-config.
 const INSTALL_CONFIG: &[&str] = &["platform", "baseDomain", "controlPlane", "networking"];
@@ -249,8 +253,8 @@ fn kind<'a>(root: &Node<'_>, word: Option<&'a str>) -> SourceKind<'a> {
             SourceKind::Manifest("AgentConfig")
         }
         None if is_manifest => SourceKind::Manifest(""),
-        None if find(root, network_config::KEY).is_some() => SourceKind::NetworkConfig,
         None if agent_config::is_nodes(root) => SourceKind::NodesConfig,
+        None if find(root, network_config::KEY).is_some() => SourceKind::NetworkConfig,
         None if static_network_config::is_it(root) => SourceKind::StaticNetworkConfig,
         None if machine_config::is_butane(root) => SourceKind::Butane,
         _ => SourceKind::State,
@@ -262,7 +266,7 @@ fn find<'a, 't>(root: &'a Node<'t>, key: &str) -> Option<&'a Node<'t>> {
     entry.map(|entry| &entry.node)
 }
 
-/// The hosts of an object in `document`; `of` is the kind of an item that does not tell its own.
+/// The hosts of an object in `document`; `of` is the kind of an item that does not tell its own, or of the object around it.
 fn one(
     document: &Document<'_>,
     node: &mut Node<'_>,
@@ -271,6 +275,7 @@ fn one(
     passed_over: &mut Vec<String>,
 ) {
     let (before, hosts_before) = (found.count(), found.loaded.hosts.len());
+    let without_before = found.without_hosts.len();
     found.origin.claim(Claim::Nothing);
     let word = word(node).map(str::to_owned);
     let kind = match (kind(node, word.as_deref()), of) {
@@ -279,6 +284,16 @@ fn one(
     };
     let mut diagnostics = Diagnostics::default();
     let mut manifest = Manifest::new(document, &mut diagnostics);
+    let name = match kind {
+        SourceKind::InstallConfig => "InstallConfig",
+        SourceKind::NodesConfig => keys::NODES_CONFIG,
+        SourceKind::Manifest(kind) => kind,
+        SourceKind::State
+        | SourceKind::NetworkConfig
+        | SourceKind::StaticNetworkConfig
+        | SourceKind::Butane => "",
+    };
+    manifest.decoder = keys::decoder(name);
     manifest.get(node, API_VERSION);
     manifest.get(node, "kind");
     match kind {
@@ -297,11 +312,11 @@ fn one(
             network_config::image_based(&mut manifest, node, found);
         }
         SourceKind::Manifest("InfraEnv") => infra_env::load(&mut manifest, node, found),
-        SourceKind::Manifest("ConfigMap") => {
+        SourceKind::Manifest(CONFIG_MAP) => {
             // A NodePool's, whose nodes get the objects in it.
             for mut inner in machine_config::in_config_map(&mut manifest, node) {
                 let mut root = inner.root.take();
-                one(&inner, &mut root, None, found, passed_over);
+                one(&inner, &mut root, Some(CONFIG_MAP), found, passed_over);
             }
         }
         SourceKind::Manifest("AgentConfig") => agent_config::load(&mut manifest, node, found),
@@ -319,7 +334,9 @@ fn one(
         SourceKind::Manifest("NodeNetworkState") => {
             node_network_state::load(&mut manifest, node, found);
         }
-        SourceKind::Manifest("MachineConfig") => machine_config::load(&mut manifest, node, found),
+        SourceKind::Manifest("MachineConfig") => {
+            machine_config::load(&mut manifest, node, of == Some(CONFIG_MAP), found);
+        }
         SourceKind::Manifest("MachineConfigPool") => {
             found.os_images.read_pool(&mut manifest, node, &found.origin.directory);
         }
@@ -369,6 +386,12 @@ fn one(
             }
         }
     }
+    if found.count() > before {
+        api_version::check(&mut manifest, node, name);
+    }
+    if keys::check(&mut manifest, node, name) {
+        found.excuse(hosts_before, without_before);
+    }
     if let SourceKind::Manifest(kind) = kind {
         let is_lacking = found.lacks_network(hosts_before);
         unread::check(&mut manifest, node, kind, is_lacking);
@@ -390,8 +413,10 @@ fn one(
 
 /// The kind that a misspelt one of an object with a host's network is meant as.
 fn meant(kind: &str, root: &Node<'_>) -> Option<&'static str> {
-    let known = KINDS.iter().find(|known| spelling::is_alike(kind, known));
-    known.copied().filter(|known| *known != kind && has_network(root))
+    let known = KINDS.iter().copied().find(|known| spelling::is_alike(kind, known));
+    let version = find(root, API_VERSION).and_then(Node::text).unwrap_or_default();
+    let known = known.or_else(|| api_version::meant(kind, version));
+    known.filter(|known| *known != kind && has_network(root))
 }
 
 #[cfg(test)]

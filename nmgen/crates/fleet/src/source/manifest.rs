@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use nmgen_core::source::{Host, HostNetwork, Stage};
 use nmgen_core::source::{MAC_SYNTAX, Nic, SIX_BYTES};
-use nmgen_document::diagnostic::{Diagnostic, Diagnostics, Place, Rule, rules};
+use nmgen_document::diagnostic::{Diagnostic, Diagnostics, Place, Rule, Severity, rules};
 use nmgen_document::mac::Mac;
 use nmgen_document::size::{MAX_DOCUMENT_BYTES, document_size};
 use nmgen_document::spelling;
@@ -16,7 +16,7 @@ use super::{dialect, embedded};
 rules! {
     pub(super) error KEY_CASE = "key-case";
     pub(super) warning KEY_MISSPELT = "key-misspelt";
-    error KEY_MISPLACED = "key-misplaced";
+    pub(super) error KEY_MISPLACED = "key-misplaced";
     warning HOST_ROLE = "host-role";
     pub(super) error SOURCE_SHAPE = "source-shape";
     warning HOST_UNNAMED = "host-unnamed";
@@ -38,15 +38,25 @@ const MAX_FAULTS: usize = 1_000;
 /// The installer's roles of hosts (openshift/installer, `pkg/asset/agent/agentconfig`).
 const ROLES: &[&str] = &["master", "arbiter", "worker"];
 
+/// How the reader of an object decodes it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Decoder {
+    /// Go's `encoding/json` takes a key in any case, Kubernetes' decoders do not.
+    pub(super) folds_case: bool,
+    /// An unknown key is an error to it.
+    pub(super) is_strict: bool,
+}
+
 /// A YAML document of a file, and its faults.
 pub(super) struct Manifest<'a> {
     document: &'a Document<'a>,
     diagnostics: &'a mut Diagnostics,
+    pub(super) decoder: Decoder,
 }
 
 impl<'a> Manifest<'a> {
     pub(super) fn new(document: &'a Document<'a>, diagnostics: &'a mut Diagnostics) -> Self {
-        Self { document, diagnostics }
+        Self { document, diagnostics, decoder: Decoder::default() }
     }
 
     pub(super) fn document(&self) -> &'a Document<'a> {
@@ -78,6 +88,21 @@ impl<'a> Manifest<'a> {
         self.diagnostics.has_errors()
     }
 
+    /// True if something is told of this place.
+    pub(super) fn is_told(&self, place: &Place) -> bool {
+        self.diagnostics.iter().any(|told| told.place == *place)
+    }
+
+    /// An unknown key; the remedy names the one that is meant.
+    pub(super) fn unknown_key(&mut self, place: Place, key: &str, help: &str) {
+        let severity = if self.decoder.is_strict { Severity::Error } else { KEY_MISSPELT.severity };
+        let message = match self.decoder.is_strict {
+            true => format!("\"{}\" is refused: unknown key", key.escape_debug()),
+            false => format!("\"{}\" is ignored: unknown key", key.escape_debug()),
+        };
+        self.add(Rule { severity, ..KEY_MISSPELT }, place, message, help);
+    }
+
     /// The value; on an error its faults are added instead.
     pub(super) fn tell(&mut self, found: Diagnostics) {
         self.diagnostics.extend(found);
@@ -107,17 +132,16 @@ impl<'a> Manifest<'a> {
     /// Reports a key in another case or misspelt.
     fn report_key(&mut self, node: &Node<'_>, key: &str) {
         for entry in node.entries() {
-            if entry.key.eq_ignore_ascii_case(key) && entry.key != key {
+            if entry.key.eq_ignore_ascii_case(key) && entry.key != key && !self.decoder.folds_case {
                 let message = format!("\"{}\" should be \"{key}\"", entry.key);
-                let help = "keys are case-sensitive";
+                let help = "keys of Kubernetes' objects are case-sensitive";
                 self.add(KEY_CASE, self.document.place(entry.key_span), message, help);
             }
         }
         if position(node, key).is_none()
             && let Some(entry) = node.entries().iter().find(|e| is_slip(&e.key, key))
         {
-            let message = format!("\"{}\" is ignored: unknown key", entry.key);
-            self.add(KEY_MISSPELT, self.document.place(entry.key_span), message, &meant(key));
+            self.unknown_key(self.document.place(entry.key_span), &entry.key, &meant(key));
         }
     }
 
@@ -142,15 +166,41 @@ impl<'a> Manifest<'a> {
         node: &'n Node<'t>,
         key: &str,
     ) -> Option<(&'n str, &'n Node<'t>)> {
-        let node = self.get(node, key)?;
+        let owner = node;
+        let node = self.get(owner, key)?;
         if let Some(fault) = dialect::of_text(node, || self.place(node)) {
             self.push(fault);
         }
         let text = node.text();
         if text.is_none() {
-            self.shape(node, key, "text");
+            self.shape(owner, node, key, "text");
         }
         text.map(|text| (text, node))
+    }
+
+    /// The document that is text under a key. What YAML makes of that text may be nothing, or one line.
+    pub(super) fn document_text(
+        &mut self,
+        owner: &Node<'_>,
+        key: &str,
+    ) -> Option<Document<'static>> {
+        let (text, node) = self.text(owner, key)?;
+        if text.trim().is_empty() {
+            let place = self.key_place(owner, Some(key));
+            let message = format!("the text of {key} is empty: what follows is not indented");
+            let help = "indent the lines of the text further than the key";
+            self.add(SOURCE_SHAPE, place, message, help);
+            return None;
+        }
+        let read = embedded::text(self.document, node, text);
+        if read.is_err()
+            && let Some(place) = embedded::folded(self.document, owner, key)
+        {
+            let message = "this text is folded (>): its lines become one";
+            self.add(SOURCE_SHAPE, place, message, &format!("write \"{key}: |\""));
+            return None;
+        }
+        self.accept(read)
     }
 
     /// The mapping under a key.
@@ -159,10 +209,11 @@ impl<'a> Manifest<'a> {
         node: &'n Node<'t>,
         key: &str,
     ) -> Option<&'n Node<'t>> {
-        let node = self.get(node, key)?;
+        let owner = node;
+        let node = self.get(owner, key)?;
         let is_mapping = matches!(node.value, Value::Mapping(_));
         if !is_mapping {
-            self.shape(node, key, "a mapping");
+            self.shape(owner, node, key, "a mapping");
         }
         is_mapping.then_some(node)
     }
@@ -180,9 +231,9 @@ impl<'a> Manifest<'a> {
 
     /// The items of a list under a key.
     pub(super) fn list<'n, 't>(&mut self, node: &'n Node<'t>, key: &str) -> &'n [Node<'t>] {
-        let Some(node) = self.get(node, key) else { return &[] };
-        self.verify_list(node, key);
-        node.items()
+        let Some(list) = self.get(node, key) else { return &[] };
+        self.verify_list(node, list, key);
+        list.items()
     }
 
     /// Like [`Self::list`], mutable.
@@ -191,14 +242,13 @@ impl<'a> Manifest<'a> {
         node: &'n mut Node<'t>,
         key: &str,
     ) -> &'n mut [Node<'t>] {
-        let Some(node) = self.get_mut(node, key) else { return &mut [] };
-        self.verify_list(node, key);
-        items_mut(node, &[])
+        self.list(node, key);
+        items_mut(node, &[key])
     }
 
-    fn verify_list(&mut self, node: &Node<'_>, key: &str) {
+    fn verify_list(&mut self, owner: &Node<'_>, node: &Node<'_>, key: &str) {
         if !matches!(node.value, Value::Sequence(_)) {
-            self.shape(node, key, "a list");
+            self.shape(owner, node, key, "a list");
         }
     }
 
@@ -217,15 +267,35 @@ impl<'a> Manifest<'a> {
         number.map(|number| (number, node))
     }
 
-    fn shape(&mut self, node: &Node<'_>, key: &str, wanted: &str) {
+    fn shape(&mut self, owner: &Node<'_>, node: &Node<'_>, key: &str, wanted: &str) {
         let found = match node.value {
             Value::Scalar { .. } => "text",
             Value::Sequence(_) => "a list",
             Value::Mapping(_) => "a mapping",
         };
+        let mut items = node.items().iter();
+        let is_document = node.get("interfaces").or_else(|| node.get("apiVersion")).is_some();
+        let help = match (found, wanted) {
+            ("a mapping", "text") if is_document => Some(format!("write \"{key}: |\"")),
+            ("a list", "a mapping") if items.all(|item| !item.entries().is_empty()) => {
+                Some("remove the \"- \"".to_owned())
+            }
+            ("a mapping", "a list") if key == "hosts" => Some(
+                "write each of its keys as an item with its name: \"- hostname: ...\"".to_owned(),
+            ),
+            _ => None,
+        };
+        // A text that lacks its '|' is told at its key.
+        let place = match wanted {
+            "text" if is_document => self.key_place(owner, Some(key)),
+            _ => self.key_place(node, None),
+        };
         let message = format!("{key} is {found}, not {wanted}");
-        let place = self.key_place(node, None);
-        self.push(Diagnostic::new(SOURCE_SHAPE, message, place));
+        let diagnostic = Diagnostic::new(SOURCE_SHAPE, message, place);
+        self.push(match help {
+            Some(help) => diagnostic.help(help),
+            None => diagnostic,
+        });
     }
 
     /// A host with the name under a key.
@@ -374,7 +444,7 @@ impl<'a> Manifest<'a> {
                 self.accept(embedded::text(self.document, node, text))
             }
             Value::Sequence(_) => {
-                self.shape(node, key, "a mapping");
+                self.shape(owner, node, key, "a mapping");
                 None
             }
         }

@@ -16,7 +16,7 @@ pub(super) fn load(manifest: &mut Manifest<'_>, root: &mut Node<'_>, found: &mut
     let label = label(manifest, root).map(str::to_owned);
     let namespace = name.as_ref().and_then(|(name, _)| name.namespace.clone());
     found.claim_member(namespace.as_deref(), label.as_deref());
-    let root_labels = infra_env::labels(root, &["metadata", "labels"]);
+    let root_labels = infra_env::labels(manifest, root, &["metadata", "labels"]);
     let Some(spec) = manifest.get_mut(root, "spec") else { return };
     manifest.verify_map(
         spec,

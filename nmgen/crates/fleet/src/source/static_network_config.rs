@@ -4,7 +4,6 @@
 use nmgen_core::source::{Host, HostNetwork, Nic, Stage};
 use nmgen_document::Node;
 
-use super::embedded;
 use super::found::Found;
 use super::manifest::{Manifest, items_mut};
 
@@ -35,10 +34,7 @@ fn one(manifest: &mut Manifest<'_>, node: &Node<'_>) -> Host {
             manifest.nic(item, "mac_address", name)
         })
         .collect();
-    let document = manifest.text(node, DOCUMENT).and_then(|(text, node)| {
-        let document = embedded::text(manifest.document(), node, text);
-        manifest.accept(document)
-    });
+    let document = manifest.document_text(node, DOCUMENT);
     let place = manifest.key_place(node, Some(DOCUMENT));
     Host {
         stage: Stage::Early,

@@ -1,13 +1,13 @@
 //! Documents in objects, below a key that no consumer reads.
 
-use nmgen_document::diagnostic::{Rule, Severity, rules};
+use nmgen_document::diagnostic::{Diagnostic, Diagnostics, Place, Rule, Severity, rules};
 use nmgen_document::{Node, Value};
 
 use super::encoding;
 use super::manifest::Manifest;
 
 rules! {
-    error NETWORK_UNREAD = "network-unread";
+    pub(super) error NETWORK_UNREAD = "network-unread";
 }
 
 /// What an object's readers look for: the kind, the key of the document, and who reads it.
@@ -18,7 +18,6 @@ const KEYS: &[(&str, &str, &str)] = &[
     ("InstallConfig", "platform.baremetal.hosts[].networkConfig", "openshift-install"),
     ("NMStateConfig", "spec.config", "assisted-service"),
     ("NodeNetworkConfigurationPolicy", "spec.desiredState", "kubernetes-nmstate"),
-    ("Secret", "data.nmstate or stringData.nmstate", "metal3"),
     ("SiteConfig", "spec.clusters[].nodes[].nodeNetwork.config", "the siteconfig generator"),
 ];
 
@@ -36,13 +35,31 @@ pub(super) fn check(manifest: &mut Manifest<'_>, root: &Node<'_>, kind: &str, is
     for entry in root.entries().iter().filter(|entry| !ASIDE.contains(&&*entry.key)) {
         search(&entry.node, &entry.key, entry.key_span, &mut found);
     }
-    let severity = if is_lacking && kind != "Secret" { Severity::Error } else { Severity::Warning };
     for (key, span) in found {
         let place = manifest.document().place(span);
-        let message = format!("no consumer reads a network under \"{}\" here", key.escape_debug());
-        let help = format!("{reader} reads {wanted}");
-        manifest.add(Rule { severity, ..NETWORK_UNREAD }, place, message, &help);
+        manifest.tell(Diagnostics::from(unread(key, place, is_lacking, reader, wanted)));
     }
+}
+
+fn unread(key: &str, place: Place, is_lacking: bool, reader: &str, wanted: &str) -> Diagnostic {
+    let severity = if is_lacking { Severity::Error } else { Severity::Warning };
+    let message = format!("no consumer reads a network under \"{}\" here", key.escape_debug());
+    let help = format!("{reader} reads {wanted}");
+    Diagnostic::new(Rule { severity, ..NETWORK_UNREAD }, message, place).help(help)
+}
+
+/// Tells of a Secret's document under another key. Others may read it, unless a BareMetalHost wants it (`is_wanted`).
+pub(super) fn in_secret(key: &str, place: Place, is_wanted: bool) -> Diagnostic {
+    unread(key, place, is_wanted, "metal3", "data.nmstate or stringData.nmstate")
+}
+
+/// The first document in the data of a Secret, under another key than the one that is read.
+pub(super) fn state_of<'n>(data: &'n Node<'_>) -> Option<(&'n str, nmgen_document::text::Span)> {
+    let mut found = Vec::new();
+    for entry in data.entries() {
+        search(&entry.node, &entry.key, entry.key_span, &mut found);
+    }
+    found.into_iter().next()
 }
 
 type Found<'n> = Vec<(&'n str, nmgen_document::text::Span)>;

@@ -1,0 +1,366 @@
+//! Keys that stand in another part of an object than the one where its reader looks, and keys that a strict reader refuses.
+
+use nmgen_document::diagnostic::{Rule, Severity};
+use nmgen_document::spelling;
+use nmgen_document::{Entry, Node};
+
+use super::manifest::{Decoder, KEY_MISPLACED, Manifest};
+
+/// The keys of a kind that are read in a part of it alone, each with these parts; "" is the object itself.
+struct Kind {
+    name: &'static str,
+    reader: &'static str,
+    homes: &'static [(&'static str, &'static [&'static str])],
+}
+
+/// openshift/installer, `pkg/types/agent/agent_config_type.go`, `pkg/asset/agent/joiner/addnodesconfig.go`,
+/// `pkg/types/baremetal/platform.go`, `pkg/types/installconfig.go`; openshift/assisted-service, `api/v1beta1/infraenv_types.go`;
+/// metal3-io/baremetal-operator, `apis/metal3.io/v1alpha1/baremetalhost_types.go`; nmstate/kubernetes-nmstate,
+/// `api/shared/nodenetworkconfigurationpolicy_types.go`; stolostron/siteconfig, `api/v1alpha1/clusterinstance_types.go`;
+/// Ignition's config in a MachineConfig.
+const KINDS: &[Kind] = &[
+    Kind {
+        name: "AgentConfig",
+        reader: "openshift-install",
+        homes: &[
+            ("additionalNTPSources", &[""]),
+            ("bootArtifactsBaseURL", &[""]),
+            ("hosts", &[""]),
+            ("minimalISO", &[""]),
+            ("rendezvousIP", &[""]),
+            ("hostname", &["hosts[]"]),
+            ("networkConfig", &["hosts[]"]),
+            ("rootDeviceHints", &["hosts[]"]),
+            ("macAddress", &["hosts[].interfaces[]"]),
+        ],
+    },
+    Kind {
+        name: NODES_CONFIG,
+        reader: "oc",
+        homes: &[
+            ("hosts", &[""]),
+            ("hostname", &["hosts[]"]),
+            ("networkConfig", &["hosts[]"]),
+            ("rootDeviceHints", &["hosts[]"]),
+            ("macAddress", &["hosts[].interfaces[]"]),
+        ],
+    },
+    Kind {
+        name: "InstallConfig",
+        reader: "openshift-install",
+        homes: &[
+            ("hosts", &["platform.baremetal", "platform.vsphere"]),
+            ("networkConfig", &["platform.baremetal.hosts[]", "networking.hostConfig[]"]),
+            ("bootMACAddress", &["platform.baremetal.hosts[]"]),
+            ("networking", &[""]),
+            ("machineNetwork", &["networking"]),
+            ("hostConfig", &["networking"]),
+        ],
+    },
+    Kind {
+        name: "InfraEnv",
+        reader: "assisted-service",
+        homes: &[("nmStateConfigLabelSelector", &["spec"])],
+    },
+    Kind {
+        name: "BareMetalHost",
+        reader: "metal3",
+        homes: &[
+            ("bootMACAddress", &["spec"]),
+            ("preprovisioningNetworkDataName", &["spec"]),
+            ("bmc", &["spec"]),
+            ("credentialsName", &["spec.bmc"]),
+        ],
+    },
+    Kind {
+        name: "NodeNetworkConfigurationPolicy",
+        reader: "kubernetes-nmstate",
+        homes: &[
+            ("capture", &["spec"]),
+            ("desiredState", &["spec"]),
+            ("maxUnavailable", &["spec"]),
+            ("nodeSelector", &["spec"]),
+        ],
+    },
+    Kind {
+        name: "ClusterInstance",
+        reader: "the siteconfig operator",
+        homes: &[
+            ("nodes", &["spec"]),
+            ("machineNetwork", &["spec"]),
+            ("clusterName", &["spec"]),
+            ("bmcAddress", &["spec.nodes[]"]),
+            ("bootMACAddress", &["spec.nodes[]"]),
+            ("hostName", &["spec.nodes[]"]),
+            ("nodeNetwork", &["spec.nodes[]"]),
+        ],
+    },
+    Kind {
+        name: "SiteConfig",
+        reader: "the siteconfig generator",
+        homes: &[
+            ("clusters", &["spec"]),
+            ("nodes", &["spec.clusters[]"]),
+            ("machineNetwork", &["spec.clusters[]"]),
+            ("clusterName", &["spec.clusters[]"]),
+            ("bmcAddress", &["spec.clusters[].nodes[]"]),
+            ("bootMACAddress", &["spec.clusters[].nodes[]"]),
+            ("hostName", &["spec.clusters[].nodes[]"]),
+            ("nodeNetwork", &["spec.clusters[].nodes[]"]),
+        ],
+    },
+    Kind {
+        name: "MachineConfig",
+        reader: "the machine-config-operator",
+        homes: &[
+            ("ignition", &["spec.config"]),
+            ("storage", &["spec.config"]),
+            ("systemd", &["spec.config"]),
+            ("passwd", &["spec.config"]),
+        ],
+    },
+];
+
+/// nodes-config.yaml, which has no kind of its own.
+pub(super) const NODES_CONFIG: &str = "nodes-config";
+
+/// All keys of the parts of an AgentConfig, of each release: openshift-install decodes it with `yaml.UnmarshalStrict`
+/// (`pkg/asset/agent/agentconfig/agent_config.go`).
+const AGENT_CONFIG: &[(&str, &[&str])] = &[
+    (
+        "",
+        &[
+            "additionalNTPSources",
+            "apiVersion",
+            "bootArtifactsBaseURL",
+            "hosts",
+            "ipxeBaseURL",
+            "kind",
+            "metadata",
+            "minimalISO",
+            "rendezvousIP",
+        ],
+    ),
+    ("hosts[]", &["bmc", "hostname", "interfaces", "networkConfig", "role", "rootDeviceHints"]),
+    ("hosts[].interfaces[]", &["macAddress", "name"]),
+    (
+        "hosts[].rootDeviceHints",
+        &[
+            "deviceName",
+            "hctl",
+            "minSizeGigabytes",
+            "model",
+            "rotational",
+            "serialNumber",
+            "vendor",
+            "wwn",
+            "wwnVendorExtension",
+            "wwnWithExtension",
+        ],
+    ),
+];
+
+/// Parts of a document, which are told beside its key.
+const PARTS: &[&str] = &["dns-resolver", "route-rules", "routes"];
+
+/// Parts with keys or texts of the user's own, and documents.
+const OPAQUE: &[&str] = &[
+    "annotations",
+    "capture",
+    "config",
+    "data",
+    "desiredState",
+    "extraAnnotations",
+    "extraLabels",
+    "labels",
+    "nodeLabels",
+    "nodeSelector",
+    "status",
+    "stringData",
+];
+
+/// How the reader of a kind decodes it.
+pub(super) fn decoder(kind: &str) -> Decoder {
+    Decoder {
+        // sigs.k8s.io/yaml makes JSON of it.
+        folds_case: matches!(
+            kind,
+            "AgentConfig"
+                | "ImageBasedConfig"
+                | "ImageBasedInstallationConfig"
+                | "InstallConfig"
+                | NODES_CONFIG
+        ),
+        is_strict: kind == "AgentConfig",
+    }
+}
+
+/// Keys of one part where nobody reads them.
+struct Stray<'n, 't> {
+    /// The first one.
+    entry: &'n Entry<'t>,
+    keys: Vec<&'n str>,
+    /// What is wrong with them, behind their names; the whole message of a section that no reader knows.
+    what: String,
+    help: String,
+    severity: Severity,
+}
+
+/// Tells of keys in the wrong part of an object. Returns whether a host may lack because of one what it seems to lack.
+pub(super) fn check(manifest: &mut Manifest<'_>, root: &Node<'_>, kind: &str) -> bool {
+    let Some(kind) = KINDS.iter().find(|known| known.name == kind) else { return false };
+    let mut found = Vec::new();
+    walk(manifest, kind, root, root, "", &mut found);
+    let mut is_found = false;
+    for Stray { entry, keys, what, help, severity } in found {
+        let message = match keys.len() {
+            0 => what,
+            1 => format!("{} is {what}", keys[0]),
+            _ => format!("{} are {what}", keys.join(" and ")),
+        };
+        let place = manifest.document().place(entry.key_span);
+        if !manifest.is_told(&place) {
+            is_found |= severity == Severity::Error;
+            manifest.add(Rule { severity, ..KEY_MISPLACED }, place, message, &help);
+        }
+    }
+    if manifest.decoder.is_strict {
+        unknown(manifest, root, "");
+    }
+    is_found
+}
+
+fn walk<'n, 't>(
+    manifest: &Manifest<'_>,
+    kind: &Kind,
+    root: &Node<'_>,
+    node: &'n Node<'t>,
+    at: &str,
+    found: &mut Vec<Stray<'n, 't>>,
+) {
+    for item in node.items() {
+        walk(manifest, kind, root, item, &format!("{at}[]"), found);
+    }
+    let mut strays: Vec<Stray<'n, 't>> = Vec::new();
+    for entry in node.entries() {
+        let home = kind.homes.iter().find(|(key, _)| entry.key == *key);
+        if let Some((key, homes)) = home.filter(|(_, homes)| !homes.contains(&at)) {
+            let help = match homes {
+                [""] => format!("{} reads {key} at the top level", kind.reader),
+                _ => format!("{} reads {}.{key}", kind.reader, homes[0]),
+            };
+            let what = match at.rsplit('.').next() {
+                None | Some("") => "at the top level".to_owned(),
+                Some(part) => match part.strip_suffix("[]") {
+                    Some(list) => format!("in an item of {list}"),
+                    None => format!("in {part}"),
+                },
+            };
+            let is_twice = homes.iter().any(|home| has(root, home, key));
+            let severity = if is_twice { Severity::Warning } else { Severity::Error };
+            match strays.iter_mut().find(|stray| !stray.keys.is_empty()) {
+                Some(stray) => stray.keys.push(&entry.key),
+                None => strays.push(Stray { entry, keys: vec![&entry.key], what, help, severity }),
+            }
+        } else if at.is_empty()
+            && home.is_none()
+            && entry.key != "metadata"
+            && has_own(kind, &entry.node)
+        {
+            let what = format!("{} has no {}", named(kind.name), entry.key.escape_debug());
+            let help = "move its keys to the left".to_owned();
+            let severity = Severity::Error;
+            strays.push(Stray { entry, keys: Vec::new(), what, help, severity });
+        } else if !OPAQUE.contains(&&*entry.key) {
+            let at =
+                if at.is_empty() { entry.key.to_string() } else { format!("{at}.{}", entry.key) };
+            let is_told = || manifest.is_told(&manifest.document().place(entry.key_span));
+            if has_its_shape(kind, &entry.node, &at) && !is_told() {
+                walk(manifest, kind, root, &entry.node, &at, found);
+            }
+        }
+    }
+    found.append(&mut strays);
+}
+
+/// False for a list instead of a mapping, or a mapping instead of a list, which its reader tells.
+fn has_its_shape(kind: &Kind, node: &Node<'_>, at: &str) -> bool {
+    let homes = || kind.homes.iter().flat_map(|(_, homes)| *homes);
+    let mut rests = homes().filter_map(|home| home.strip_prefix(at));
+    match node.items() {
+        [] => !rests.any(|rest| rest.starts_with("[]")) || node.entries().is_empty(),
+        _ => !rests.any(|rest| rest.is_empty() || rest.starts_with('.')),
+    }
+}
+
+/// True for a section that has the keys of the object itself: the hosts of an AgentConfig below `spec`.
+fn has_own(kind: &Kind, node: &Node<'_>) -> bool {
+    let is_own = |(key, homes): &(&str, &[&str])| homes.contains(&"") && node.get(key).is_some();
+    kind.homes.iter().any(is_own)
+}
+
+/// True if a part of the object has the key.
+fn has(node: &Node<'_>, home: &str, key: &str) -> bool {
+    let (first, rest) = home.split_once('.').unwrap_or((home, ""));
+    if first.is_empty() {
+        return node.get(key).is_some();
+    }
+    let Some(part) = node.get(first.trim_end_matches("[]")) else { return false };
+    match part.items() {
+        [] => has(part, rest, key),
+        items => items.iter().any(|item| has(item, rest, key)),
+    }
+}
+
+fn named(kind: &str) -> String {
+    let article = if kind.starts_with(['A', 'I']) { "an" } else { "a" };
+    format!("{article} {kind}")
+}
+
+/// Letters of two keys' beginnings that are no accident.
+const BEGINNING: usize = 10;
+
+/// True for a key that is meant as another one: misspelt, or with another end.
+fn is_near(found: &str, known: &str) -> bool {
+    let same = found.bytes().zip(known.bytes()).take_while(|(one, other)| one == other).count();
+    spelling::is_alike(found, known) || same >= BEGINNING
+}
+
+/// Tells of the keys of an AgentConfig that no release has. One that is alike to none may be a later release's.
+fn unknown(manifest: &mut Manifest<'_>, node: &Node<'_>, at: &str) {
+    for item in node.items() {
+        unknown(manifest, item, &format!("{at}[]"));
+    }
+    let Some((_, known)) = AGENT_CONFIG.iter().find(|(part, _)| *part == at) else {
+        for entry in node.entries().iter().filter(|_| at.is_empty()) {
+            unknown(manifest, &entry.node, &entry.key);
+        }
+        return;
+    };
+    for entry in node.entries() {
+        let below =
+            if at.is_empty() { entry.key.to_string() } else { format!("{at}.{}", entry.key) };
+        unknown(manifest, &entry.node, &below);
+        let place = manifest.document().place(entry.key_span);
+        let is_known = |known: &&str| entry.key.eq_ignore_ascii_case(known);
+        let is_part = PARTS.contains(&&*entry.key);
+        if known.iter().any(is_known) || is_part || manifest.is_told(&place) {
+            continue;
+        }
+        match known.iter().find(|known| is_near(&entry.key, known)) {
+            Some(meant) => {
+                manifest.unknown_key(place, &entry.key, &format!("did you mean \"{meant}\"?"));
+            }
+            None => {
+                let rule = Rule { severity: Severity::Warning, ..super::manifest::KEY_MISSPELT };
+                let of =
+                    if at.is_empty() { "an AgentConfig" } else { "this part of an AgentConfig" };
+                let message = format!(
+                    "{of} has no \"{}\": openshift-install refuses unknown keys",
+                    entry.key.escape_debug()
+                );
+                manifest.add(rule, place, message, &format!("it has {}", known.join(", ")));
+            }
+        }
+    }
+}
