@@ -31,6 +31,9 @@ const OF_WHOLE: [&str; 12] = [
 /// The containers of a stage: the name of the file, and the text around the document, whose lines are indented by this number.
 type Container = (&'static str, &'static str, usize);
 
+/// In place of an indentation: the document is in the URL that the text around it begins.
+const URL: usize = 0;
+
 const EARLY: [Container; 2] = [
     (
         "secret.yaml",
@@ -44,7 +47,8 @@ const EARLY: [Container; 2] = [
 const OF_NODE: [Container; 3] = [
     (
         "butane.yaml",
-        "variant: openshift\nversion: 4.18.0\nstorage:\n  files:\n  - path: /etc/nmstate/openshift/worker-0.yml\n    \
+        "variant: openshift\nversion: 4.18.0\nmetadata: {name: m, labels: {machineconfiguration.openshift.io/role: worker}}\n\
+         storage:\n  files:\n  - path: /etc/nmstate/openshift/worker-0.yml\n    \
          contents:\n      inline: |\n",
         8,
     ),
@@ -58,9 +62,8 @@ const OF_NODE: [Container; 3] = [
         "config-map.yaml",
         "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\ndata:\n  config: |\n    apiVersion: \
          machineconfiguration.openshift.io/v1\n    kind: MachineConfig\n    metadata: {name: m}\n    spec:\n      config:\n        \
-         storage:\n          files:\n          - path: /etc/nmstate/openshift/worker-0.yml\n            contents:\n              \
-         inline: |\n",
-        16,
+         storage:\n          files:\n          - path: /etc/nmstate/openshift/worker-0.yml\n            contents: {source: \"data:,",
+        URL,
     ),
 ];
 
@@ -96,6 +99,10 @@ fn all() -> Vec<String> {
 
 /// A document that is read in the same way as a part of another one: comments, breaks and anchors are the text's own.
 fn within((_, head, indent): &Container, document: &str) -> String {
+    if *indent == URL {
+        let escaped: String = document.bytes().map(|byte| format!("%{byte:02x}")).collect();
+        return format!("{head}{escaped}\"}}\n");
+    }
     let indented = document.lines().map(|line| match line {
         "" => "\n".to_owned(),
         line => format!("{}{line}\n", " ".repeat(*indent)),

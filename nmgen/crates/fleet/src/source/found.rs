@@ -417,8 +417,8 @@ impl Found {
     }
 }
 
-/// A host finds Secrets of its own namespace alone (metal3-io/baremetal-operator, `internal/controller/metal3.io/host_config_data.go`).
-/// A tool may still put both into one.
+/// A host finds Secrets of its own namespace alone (metal3-io/baremetal-operator,
+/// `internal/controller/metal3.io/host_config_data.go`). A tool may still put both into one.
 fn in_another_namespace(name: &Name, secret: &Secret, place: &Place) -> Diagnostic {
     let shown = |namespace: &Option<String>| match namespace {
         Some(namespace) => namespace.escape_debug().to_string(),
@@ -518,14 +518,16 @@ impl Found {
 
 /// The findings about files without hosts. Where a misspelt key is the reason it alone is told, and once.
 fn without_hosts(mut without: Diagnostics, others: &mut Diagnostics) -> Diagnostics {
-    let is_at = |place: &Place, rule, found: &[Diagnostic]| {
-        found.iter().any(|diagnostic| diagnostic.rule == rule && diagnostic.place == *place)
+    // An agent-config's is an error.
+    let is_misspelt = |other: &Diagnostic| other.rule.name == KEY_MISSPELT.name;
+    let has_reason = |finding: &Diagnostic| {
+        others.iter().any(|other| is_misspelt(other) && other.place == finding.place)
     };
-    let has_reason = |finding: &Diagnostic| is_at(&finding.place, KEY_MISSPELT, others);
     if without.iter().any(has_reason) {
         without.retain(has_reason);
-        others
-            .retain(|other| other.rule != KEY_MISSPELT || !is_at(&other.place, NO_HOSTS, &without));
+        others.retain(|other| {
+            !is_misspelt(other) || without.iter().all(|told| told.place != other.place)
+        });
     }
     without
 }

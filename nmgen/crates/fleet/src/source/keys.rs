@@ -2,9 +2,10 @@
 
 use nmgen_document::diagnostic::{Rule, Severity};
 use nmgen_document::spelling;
+use nmgen_document::text::Span;
 use nmgen_document::{Entry, Node};
 
-use super::manifest::{Decoder, KEY_MISPLACED, Manifest};
+use super::manifest::{Decoder, KEY_MISPLACED, KEY_MISSPELT, Manifest};
 
 /// The keys of a kind that are read in a part of it alone, each with these parts; "" is the object itself.
 struct Kind {
@@ -204,47 +205,75 @@ struct Stray<'n, 't> {
     what: String,
     help: String,
     severity: Severity,
+    /// The keys around them.
+    around: Vec<Span>,
+}
+
+/// Bounds the findings of an object.
+const MAX_FOUND: usize = 100;
+
+/// A part of an object, from its top.
+#[derive(Clone, Copy)]
+struct Part<'p> {
+    key: Span,
+    above: Option<&'p Part<'p>>,
 }
 
 /// Tells of keys in the wrong part of an object. Returns whether a host may lack because of one what it seems to lack.
 pub(super) fn check(manifest: &mut Manifest<'_>, root: &Node<'_>, kind: &str) -> bool {
     let Some(kind) = KINDS.iter().find(|known| known.name == kind) else { return false };
     let mut found = Vec::new();
-    walk(manifest, kind, root, root, "", &mut found);
+    walk(kind, root, root, "", None, &mut found);
     let mut is_found = false;
-    for Stray { entry, keys, what, help, severity } in found {
+    let document = manifest.document();
+    for Stray { entry, keys, what, help, severity, around } in found {
+        // What is below a key that is told is meant otherwise.
+        if around.iter().any(|key| manifest.is_told(&document.place(*key))) {
+            continue;
+        }
         let message = match keys.len() {
             0 => what,
             1 => format!("{} is {what}", keys[0]),
             _ => format!("{} are {what}", keys.join(" and ")),
         };
-        let place = manifest.document().place(entry.key_span);
+        let place = document.place(entry.key_span);
         if !manifest.is_told(&place) {
             is_found |= severity == Severity::Error;
             manifest.add(Rule { severity, ..KEY_MISPLACED }, place, message, &help);
         }
     }
     if manifest.decoder.is_strict {
-        unknown(manifest, root, "");
+        let mut left = MAX_FOUND;
+        unknown(manifest, root, "", &mut left);
     }
     is_found
 }
 
 fn walk<'n, 't>(
-    manifest: &Manifest<'_>,
     kind: &Kind,
     root: &Node<'_>,
     node: &'n Node<'t>,
     at: &str,
+    above: Option<&Part<'_>>,
     found: &mut Vec<Stray<'n, 't>>,
 ) {
-    for item in node.items() {
-        walk(manifest, kind, root, item, &format!("{at}[]"), found);
+    let around = || {
+        let parts = std::iter::successors(above, |part| part.above);
+        parts.map(|part| part.key).collect::<Vec<_>>()
+    };
+    if !node.items().is_empty() {
+        let at = format!("{at}[]");
+        node.items().iter().for_each(|item| walk(kind, root, item, &at, above, found));
     }
     let mut strays: Vec<Stray<'n, 't>> = Vec::new();
     for entry in node.entries() {
-        let home = kind.homes.iter().find(|(key, _)| entry.key == *key);
-        if let Some((key, homes)) = home.filter(|(_, homes)| !homes.contains(&at)) {
+        if found.len() >= MAX_FOUND {
+            return;
+        }
+        // Another case is no matter of the place.
+        let home = kind.homes.iter().find(|(key, _)| entry.key.eq_ignore_ascii_case(key));
+        let is_here = |home: &&str| home.eq_ignore_ascii_case(at);
+        if let Some((key, homes)) = home.filter(|(_, homes)| !homes.iter().any(is_here)) {
             let help = match homes {
                 [""] => format!("{} reads {key} at the top level", kind.reader),
                 _ => format!("{} reads {}.{key}", kind.reader, homes[0]),
@@ -256,11 +285,16 @@ fn walk<'n, 't>(
                     None => format!("in {part}"),
                 },
             };
-            let is_twice = homes.iter().any(|home| has(root, home, key));
+            // Another item's key is none of this one.
+            let mut single = homes.iter().filter(|home| !home.contains("[]"));
+            let is_twice = single.any(|home| has(root, home, key));
             let severity = if is_twice { Severity::Warning } else { Severity::Error };
             match strays.iter_mut().find(|stray| !stray.keys.is_empty()) {
                 Some(stray) => stray.keys.push(&entry.key),
-                None => strays.push(Stray { entry, keys: vec![&entry.key], what, help, severity }),
+                None => {
+                    let (keys, around) = (vec![&*entry.key], around());
+                    strays.push(Stray { entry, keys, what, help, severity, around });
+                }
             }
         } else if at.is_empty()
             && home.is_none()
@@ -270,13 +304,14 @@ fn walk<'n, 't>(
             let what = format!("{} has no {}", named(kind.name), entry.key.escape_debug());
             let help = "move its keys to the left".to_owned();
             let severity = Severity::Error;
-            strays.push(Stray { entry, keys: Vec::new(), what, help, severity });
+            let (keys, around) = (Vec::new(), around());
+            strays.push(Stray { entry, keys, what, help, severity, around });
         } else if !OPAQUE.contains(&&*entry.key) {
             let at =
                 if at.is_empty() { entry.key.to_string() } else { format!("{at}.{}", entry.key) };
-            let is_told = || manifest.is_told(&manifest.document().place(entry.key_span));
-            if has_its_shape(kind, &entry.node, &at) && !is_told() {
-                walk(manifest, kind, root, &entry.node, &at, found);
+            if has_its_shape(kind, &entry.node, &at) {
+                let part = Part { key: entry.key_span, above };
+                walk(kind, root, &entry.node, &at, Some(&part), found);
             }
         }
     }
@@ -286,7 +321,10 @@ fn walk<'n, 't>(
 /// False for a list instead of a mapping, or a mapping instead of a list, which its reader tells.
 fn has_its_shape(kind: &Kind, node: &Node<'_>, at: &str) -> bool {
     let homes = || kind.homes.iter().flat_map(|(_, homes)| *homes);
-    let mut rests = homes().filter_map(|home| home.strip_prefix(at));
+    let mut rests = homes().filter_map(|home| {
+        let (first, rest) = home.split_at_checked(at.len())?;
+        first.eq_ignore_ascii_case(at).then_some(rest)
+    });
     match node.items() {
         [] => !rests.any(|rest| rest.starts_with("[]")) || node.entries().is_empty(),
         _ => !rests.any(|rest| rest.is_empty() || rest.starts_with('.')),
@@ -300,16 +338,10 @@ fn has_own(kind: &Kind, node: &Node<'_>) -> bool {
 }
 
 /// True if a part of the object has the key.
-fn has(node: &Node<'_>, home: &str, key: &str) -> bool {
-    let (first, rest) = home.split_once('.').unwrap_or((home, ""));
-    if first.is_empty() {
-        return node.get(key).is_some();
-    }
-    let Some(part) = node.get(first.trim_end_matches("[]")) else { return false };
-    match part.items() {
-        [] => has(part, rest, key),
-        items => items.iter().any(|item| has(item, rest, key)),
-    }
+fn has(root: &Node<'_>, home: &str, key: &str) -> bool {
+    let mut parts = home.split('.').filter(|part| !part.is_empty());
+    let part = parts.try_fold(root, |node, part| node.get(part));
+    part.is_some_and(|node| node.get(key).is_some())
 }
 
 fn named(kind: &str) -> String {
@@ -327,32 +359,33 @@ fn is_near(found: &str, known: &str) -> bool {
 }
 
 /// Tells of the keys of an AgentConfig that no release has. One that is alike to none may be a later release's.
-fn unknown(manifest: &mut Manifest<'_>, node: &Node<'_>, at: &str) {
+fn unknown(manifest: &mut Manifest<'_>, node: &Node<'_>, at: &str, left: &mut usize) {
     for item in node.items() {
-        unknown(manifest, item, &format!("{at}[]"));
+        unknown(manifest, item, &format!("{at}[]"), left);
     }
     let Some((_, known)) = AGENT_CONFIG.iter().find(|(part, _)| *part == at) else {
-        for entry in node.entries().iter().filter(|_| at.is_empty()) {
-            unknown(manifest, &entry.node, &entry.key);
-        }
         return;
     };
     for entry in node.entries() {
         let below =
             if at.is_empty() { entry.key.to_string() } else { format!("{at}.{}", entry.key) };
-        unknown(manifest, &entry.node, &below);
-        let place = manifest.document().place(entry.key_span);
+        unknown(manifest, &entry.node, &below, left);
         let is_known = |known: &&str| entry.key.eq_ignore_ascii_case(known);
         let is_part = PARTS.contains(&&*entry.key);
-        if known.iter().any(is_known) || is_part || manifest.is_told(&place) {
+        if known.iter().any(is_known) || is_part {
             continue;
         }
+        let place = manifest.document().place(entry.key_span);
+        if *left == 0 || manifest.is_told(&place) {
+            continue;
+        }
+        *left -= 1;
         match known.iter().find(|known| is_near(&entry.key, known)) {
             Some(meant) => {
                 manifest.unknown_key(place, &entry.key, &format!("did you mean \"{meant}\"?"));
             }
             None => {
-                let rule = Rule { severity: Severity::Warning, ..super::manifest::KEY_MISSPELT };
+                let rule = Rule { severity: Severity::Warning, ..KEY_MISSPELT };
                 let of =
                     if at.is_empty() { "an AgentConfig" } else { "this part of an AgentConfig" };
                 let message = format!(
