@@ -44,8 +44,8 @@ pub(super) struct StatusReport {
     /// Whether this node's document cannot be told or read.
     #[serde(skip)]
     pub(super) is_unread: bool,
-    /// Whether br-ex is made when kubelet starts: configure-ovs's unit starts dayone-bridge.service then. Of a collected node, as far
-    /// as its files say.
+    /// Whether br-ex is made when kubelet starts: configure-ovs's unit starts dayone-bridge.service then. Of a collected node, as
+    /// far as its files say.
     #[serde(skip)]
     pub(super) awaits_kubelet: bool,
     /// The parts of the document that the current state lacks.

@@ -1,5 +1,5 @@
-//! Random histories of a boot: links come and go, servers fall silent, documents fail and change, the agent is killed. The attempts are
-//! as the transaction makes them, over the same memory, questions, decision and pace.
+//! Random histories of a boot: links come and go, servers fall silent, documents fail and change, the agent is killed. The attempts
+//! are as the transaction makes them, over the same memory, questions, decision and pace.
 
 use std::{collections::BTreeMap, sync::LazyLock, time::Duration};
 
