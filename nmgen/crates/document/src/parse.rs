@@ -36,6 +36,10 @@ const HELP: &[(&str, &str)] = &[
     ),
     ("did not find expected key", "its indentation matches no line above"),
     ("simple key expect ':'", "a key ends in ': ', with a space; the line above may lack it"),
+    (
+        "did not find expected ',' or",
+        "a ',' is missing between two values, or a bracket or a quote is not closed",
+    ),
     ("found unknown anchor", "define it above, or put a text that begins with '*' into quotes"),
     (
         "unexpected character: `@'",

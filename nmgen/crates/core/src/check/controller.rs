@@ -34,6 +34,11 @@ pub(super) fn check(subject: &Subject<'_>, report: &mut Report<'_>) {
                 format!("{} uses {}, whose state is absent", upper.name, lower.name),
                 "remove it here, or give it state: up",
             ),
+            // NetworkManager activates the profile of a port with its controller, whatever it says of itself (nm-settings(5)).
+            Some(lower)
+                if lower.state == "down"
+                    && reference.role == Relation::Port
+                    && subject.is_offline() => {}
             Some(lower) if lower.state == "down" => report.add(
                 USED_BUT_DOWN,
                 &reference.path(&upper.path),

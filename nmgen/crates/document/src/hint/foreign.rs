@@ -16,6 +16,10 @@ const OF_PAGE: (&str, &str) = (
 );
 const OF_DIFF: (&str, &str) =
     ("this line is a diff's", "remove the '+' in front of each line that is copied from it");
+const END: (&str, &str) = (
+    "\"...\" ends the document",
+    "remove the line; what was left out of a text is a comment, with '#'",
+);
 const COMMENT: (&str, &str) = ("YAML has no comments of this form", "a comment begins with '#'");
 
 /// Returns the diagnostic about the first such line.
@@ -26,10 +30,16 @@ pub(super) fn line(fault: &Fault<'_>) -> Option<Diagnostic> {
     Some(about(fault, row, message, help))
 }
 
-/// Returns the diagnostic about the command in front of a document.
+/// Returns the diagnostic about the command in front of a document, or about dots that end it.
 pub(super) fn command(fault: &Fault<'_>) -> Option<Diagnostic> {
-    let row = fault.rows.iter().take(fault.row).position(|text| begins(text))?;
-    Some(about(fault, row, OF_COMMAND.0, OF_COMMAND.1))
+    let mut rows = fault.rows.iter().take(fault.row).enumerate();
+    let foreign = rows.find_map(|(row, text)| match () {
+        () if begins(text) => Some((row, OF_COMMAND)),
+        () if text.trim_end() == "..." => Some((row, END)),
+        () => None,
+    });
+    let (row, (message, help)) = foreign?;
+    Some(about(fault, row, message, help))
 }
 
 fn about(fault: &Fault<'_>, row: usize, message: &str, help: &str) -> Diagnostic {

@@ -23,7 +23,11 @@ pub(super) fn colon(fault: &Fault<'_>) -> Option<Diagnostic> {
     let is_about_key = fault.words.contains("simple key expect ':'");
     // A line without a ':' is a value that goes on in the next one, for the parser.
     let is_about_value = fault.words.contains("mapping values are not allowed");
-    let (row, text) = fault.above(fault.row).filter(|_| is_about_key || is_about_value)?;
+    // Of a word with a comment behind it.
+    let is_about_word = fault.words.contains("comment intercepting the multiline text");
+    let own = is_about_word.then(|| (fault.row, fault.text()));
+    let above = || fault.above(fault.row).filter(|_| is_about_key || is_about_value);
+    let (row, text) = own.or_else(above)?;
     let item = text.trim_start_matches([' ', '-']);
     let before = text.chars().count() - item.chars().count();
     if let Some(at) = item.chars().position(|c| c == WIDE_COLON) {

@@ -51,6 +51,14 @@ pub(super) fn check(document: &Document<'_>, diagnostics: &mut Diagnostics) {
 fn of_another_type(document: &Document<'_>, diagnostics: &mut Diagnostics) {
     let mut own = interface::all(&document.root).iter();
     let own = own.find(|node| node.text_at("name") == Some(BR_EX) && interface::is_up(node));
+    let has_address = |node: &Node<'_>| {
+        let families = ["ipv4", "ipv6"].into_iter().filter_map(|family| node.get(family));
+        families
+            .into_iter()
+            .any(|family| family.get("enabled").and_then(Node::boolean) == Some(true))
+    };
+    // configure-ovs removes an empty one before it makes its own.
+    let own = own.filter(|node| !interface::ports(node).is_empty() || has_address(node));
     let Some(kind) = own.and_then(|node| node.get("type")) else { return };
     let Some(name) = kind.text().filter(|kind| !kind.starts_with("ovs-")) else { return };
     let message = format!(

@@ -14,7 +14,7 @@ use crate::source::Cluster;
 rules! {
     warning NIC_MAP_DIFFERS = "nic-map-differs";
     warning NIC_MAP_INCOMPLETE = "nic-map-incomplete";
-    warning NIC_MAP_TWICE = "nic-map-twice";
+    error NIC_MAP_TWICE = "nic-map-twice";
     warning BOOT_MAC_UNKNOWN = "boot-mac-unknown";
 }
 

@@ -1,7 +1,7 @@
 //! The versions of each kind that its reader serves.
 
-use nmgen_document::Node;
-use nmgen_document::diagnostic::{Rule, Severity, rules};
+use nmgen_document::diagnostic::{Diagnostic, Rule, Severity, rules};
+use nmgen_document::{Document, Entry, Node};
 
 use super::manifest::Manifest;
 
@@ -59,6 +59,20 @@ pub(super) fn check(manifest: &mut Manifest<'_>, root: &Node<'_>, kind: &str) {
     };
     let place = manifest.place(node);
     manifest.add(Rule { severity, ..API_VERSION_UNKNOWN }, place, message, &help);
+}
+
+/// Returns what is wrong with an object of a known kind that has no apiVersion: nothing takes it for one.
+pub(super) fn lacking(document: &Document<'_>) -> Option<Diagnostic> {
+    let kind = document.root.get("kind")?;
+    let (name, served) = SERVED.iter().find(|(known, _)| Some(*known) == kind.text())?;
+    let is_version = |entry: &Entry<'_>| entry.key.eq_ignore_ascii_case("apiVersion");
+    // An install-config is known by its keys.
+    if *name == "InstallConfig" || document.root.entries().iter().any(is_version) {
+        return None;
+    }
+    let message = format!("this {name} has no apiVersion");
+    let help = format!("add \"apiVersion: {}\"", served[0]);
+    Some(Diagnostic::new(API_VERSION_UNKNOWN, message, document.place(kind.span)).help(help))
 }
 
 /// Kinds of these groups that are no misspelt ones.

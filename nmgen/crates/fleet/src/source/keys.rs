@@ -81,6 +81,11 @@ const KINDS: &[Kind] = &[
             ("desiredState", &["spec"]),
             ("maxUnavailable", &["spec"]),
             ("nodeSelector", &["spec"]),
+            ("dns-resolver", &["spec.desiredState"]),
+            ("ovn", &["spec.desiredState"]),
+            ("ovs-db", &["spec.desiredState"]),
+            ("route-rules", &["spec.desiredState"]),
+            ("routes", &["spec.desiredState"]),
         ],
     },
     Kind {

@@ -85,7 +85,10 @@ pub(super) fn sort(source: &Source) -> Sort {
     let documents = parse_stream(source);
     let is_broken = documents.iter().any(Result::is_err);
     let roots = || documents.iter().flatten().map(|document| &document.root);
-    if may_be_fleet && roots().any(|root| kind(root, word(root)) != SourceKind::State) {
+    let is_kind = |root: &Node<'_>| kind(root, word(root)) != SourceKind::State;
+    let lacks_version =
+        || documents.iter().flatten().any(|document| api_version::lacking(document).is_some());
+    if may_be_fleet && roots().any(is_kind) || lacks_version() {
         return Sort::Fleet;
     }
     let is_template =
@@ -153,7 +156,10 @@ pub(super) fn load(source: &Source, found: &mut Found) {
     let roots = || documents.iter().flatten().map(|document| &document.root);
     let kinds = || roots().map(|root| kind(root, word(root)));
     let is_state = kinds().all(|kind| kind == SourceKind::State) && kinds().next().is_some();
-    if let Some(told) = documents.iter().flatten().find_map(other_format::of_document) {
+    let of_document = |document: &Document<'_>| {
+        other_format::of_document(document).or_else(|| api_version::lacking(document))
+    };
+    if let Some(told) = documents.iter().flatten().find_map(of_document) {
         found.loaded.diagnostics.push(told);
         return;
     }

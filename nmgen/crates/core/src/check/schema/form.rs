@@ -56,6 +56,15 @@ fn of_text(
         let range = Value::Mapping(vec![entry("min", min), entry("max", max)]);
         return takes(range).then(|| format!("write {{min: {min}, max: {max}}}"));
     }
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    if !digits.is_empty() && digits.len() < text.len() && digits.bytes().all(|b| b.is_ascii_digit())
+    {
+        return takes(word(digits)).then(|| format!("write {digits}: the unit is always the same"));
+    }
+    let item = Node { span: node.span, value: word(text) };
+    if takes(Value::Sequence(vec![item])) {
+        return Some(format!("it is a list: write \"- {text}\" below it"));
+    }
     let refused = refusal(word("no-such-word"))?;
     let (_, words) = unknown_variant(&refused)?;
     // One of them is refused for another reason.

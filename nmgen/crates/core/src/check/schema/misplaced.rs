@@ -72,6 +72,9 @@ const OTHER_WORDS: &[Word] = &[
     (None, "via", "next-hop-address"),
 ];
 
+/// Sections of a document, whose names nothing else has.
+const OF_DOCUMENT: &[&str] = &["dns-resolver", "ovn", "ovs-db", "route-rules", "routes"];
+
 /// Sections of an interface, and of a document, that hold what is often written beside them.
 const SECTIONS: &[&[&str]] = &[
     &["ipv4"],
@@ -109,7 +112,8 @@ pub(super) fn remedy(root: &Node<'_>, path: &Path, judge: Judge) -> Option<Strin
     if fits(config.steps(), kind) {
         return Some(format!("it belongs under {config}"));
     }
-    if !around.steps().is_empty() && fits(&[], None) {
+    let is_of_document = OF_DOCUMENT.contains(&&**key) || fits(&[], None);
+    if !around.steps().is_empty() && is_of_document {
         return Some("it belongs at the top level, beside interfaces".to_owned());
     }
     if **key == *"<<" {
