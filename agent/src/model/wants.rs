@@ -186,7 +186,8 @@ impl Wants {
             let former = before.leads.iter().find(of)?;
             (former.link != leads.link).then(|| {
                 format!(
-                    "the {family} default route of {} (metric {}) leads out of the node, before that of {} (metric {}); before the                      change that of {} did; `auto-route-metric` of {}, or the route's `metric`, below {} puts it first",
+                    "the {family} default route of {} (metric {}) leads out of the node, before that of {} (metric {}); before the \
+                     change that of {} did; `auto-route-metric` of {}, or the route's `metric`, below {} puts it first",
                     leads.link, leads.metric, own.link, own.metric, former.link, own.link, leads.metric
                 )
             })

@@ -8,11 +8,17 @@ mod indentation;
 mod line;
 mod quote;
 
-use self::fault::Fault;
+use self::fault::SyntaxFault;
 use super::space::SYNTAX;
 use super::template;
+use super::tree::Node;
 use crate::diagnostic::Diagnostic;
 use crate::text::lines::Lines;
+
+/// Returns the diagnostic to show instead of keys that are there twice, where they are items of a list.
+pub(super) fn instead_of_duplicates(root: &Node<'_>, lines: &Lines) -> Option<Diagnostic> {
+    line::dashed_key(root, lines)
+}
 
 /// What else may be wrong with a text beside its syntax.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -38,7 +44,7 @@ pub(super) fn instead_of(
         return Some(found);
     }
     let is_syntax = fault.rule == SYNTAX;
-    let fault = Fault::of(fault, lines)?;
+    let fault = SyntaxFault::of(fault, lines)?;
     let foreign = match suspicion {
         Suspicion::Text => foreign::line(&fault),
         Suspicion::Command => foreign::command(&fault),

@@ -95,11 +95,13 @@ pub(crate) fn parse_tree(text: &str, lines: Lines) -> Result<Document<'_>, Diagn
     reader.ahead = if is_flow { DOCUMENT_START.len() } else { 0 };
     match reader.crowding().map_or_else(|| reader.document(0), Err) {
         Ok(root) => {
-            if let Some(fault) = space::in_keys(text, &root, &reader.lines) {
-                return Err(fault.into());
-            }
+            reader.faults.extend(space::in_keys(text, &root, &reader.lines));
             if reader.faults.is_empty() {
                 return Ok(Document { lines: reader.lines, is_part: false, root });
+            }
+            #[cfg(feature = "hints")]
+            if let Some(fault) = hint::instead_of_duplicates(&root, &reader.lines) {
+                return Err(fault.into());
             }
         }
         Err(fatal) => {

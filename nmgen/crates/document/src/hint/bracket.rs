@@ -1,9 +1,9 @@
 //! A bracket that is never closed: the parser goes on in the lines below it.
 
-use super::fault::{Fault, indentation};
+use super::fault::{SyntaxFault, indentation};
 use crate::diagnostic::Diagnostic;
 
-pub(super) fn hint(fault: &Fault<'_>) -> Option<Diagnostic> {
+pub(super) fn hint(fault: &SyntaxFault<'_>) -> Option<Diagnostic> {
     let opening = open_before(fault)?;
     // In JSON, and in a list of several lines, brackets are open on purpose.
     let text = fault.rows.get(opening.row)?;
@@ -27,7 +27,7 @@ struct Opening {
 }
 
 /// Returns the innermost bracket that is open before the fault.
-fn open_before(fault: &Fault<'_>) -> Option<Opening> {
+fn open_before(fault: &SyntaxFault<'_>) -> Option<Opening> {
     let mut open: Vec<Opening> = Vec::new();
     for (row, text) in fault.rows.iter().take(fault.row).enumerate() {
         let (mut quote, mut before) = (None, ' ');

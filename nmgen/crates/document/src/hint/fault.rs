@@ -8,7 +8,7 @@ use crate::text::{Position, Span};
 pub(super) const TAB: char = '\t';
 
 /// A fault that the parser found, and the text around it.
-pub(super) struct Fault<'f> {
+pub(super) struct SyntaxFault<'f> {
     pub(super) words: &'f str,
     pub(super) lines: &'f Lines,
     pub(super) rows: Vec<&'f str>,
@@ -18,7 +18,7 @@ pub(super) struct Fault<'f> {
     pub(super) column: usize,
 }
 
-impl<'f> Fault<'f> {
+impl<'f> SyntaxFault<'f> {
     pub(super) fn of(fault: &'f Diagnostic, lines: &'f Lines) -> Option<Self> {
         let line_of = |line| {
             let start = Position { line, column: 1 };

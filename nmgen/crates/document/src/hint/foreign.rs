@@ -1,6 +1,6 @@
 //! Lines that are no YAML: of a shell's command, of a page, of a diff, of another language.
 
-use super::fault::Fault;
+use super::fault::SyntaxFault;
 use crate::diagnostic::Diagnostic;
 
 /// Words that end a here-document by custom.
@@ -23,7 +23,7 @@ const END: (&str, &str) = (
 const COMMENT: (&str, &str) = ("YAML has no comments of this form", "a comment begins with '#'");
 
 /// Returns the diagnostic about the first such line.
-pub(super) fn line(fault: &Fault<'_>) -> Option<Diagnostic> {
+pub(super) fn line(fault: &SyntaxFault<'_>) -> Option<Diagnostic> {
     let mut rows = fault.rows.iter().enumerate();
     let foreign = rows.find_map(|(row, text)| Some((row, of_line(text)?)));
     let (row, (message, help)) = foreign.or_else(|| comment(fault))?;
@@ -31,7 +31,7 @@ pub(super) fn line(fault: &Fault<'_>) -> Option<Diagnostic> {
 }
 
 /// Returns the diagnostic about the command in front of a document, or about dots that end it.
-pub(super) fn command(fault: &Fault<'_>) -> Option<Diagnostic> {
+pub(super) fn command(fault: &SyntaxFault<'_>) -> Option<Diagnostic> {
     let mut rows = fault.rows.iter().take(fault.row).enumerate();
     let foreign = rows.find_map(|(row, text)| match () {
         () if begins(text) => Some((row, OF_COMMAND)),
@@ -42,7 +42,7 @@ pub(super) fn command(fault: &Fault<'_>) -> Option<Diagnostic> {
     Some(about(fault, row, message, help))
 }
 
-fn about(fault: &Fault<'_>, row: usize, message: &str, help: &str) -> Diagnostic {
+fn about(fault: &SyntaxFault<'_>, row: usize, message: &str, help: &str) -> Diagnostic {
     let text = fault.rows.get(row).copied().unwrap_or_default().trim_end();
     fault.told(row, 0, text.chars().count(), message).help(help)
 }
@@ -69,7 +69,7 @@ fn begins(line: &str) -> bool {
 }
 
 /// A comment of C or of ini files, at the fault or above it: further away it may be text.
-fn comment(fault: &Fault<'_>) -> Option<(usize, (&'static str, &'static str))> {
+fn comment(fault: &SyntaxFault<'_>) -> Option<(usize, (&'static str, &'static str))> {
     let near = [Some((fault.row, fault.text())), fault.above(fault.row)];
     let is_comment = |text: &str| {
         let text = text.trim_start();

@@ -1,12 +1,12 @@
 //! Non-breaking spaces and tabs in an indentation.
 
-use super::fault::{Fault, TAB};
+use super::fault::{SyntaxFault, TAB};
 use crate::diagnostic::Diagnostic;
 use crate::space::{self, SPACE};
 use crate::text::Position;
 
 /// The parser reports wrong indentation on its line or the next one.
-pub(super) fn hint(fault: &Fault<'_>) -> Option<Diagnostic> {
+pub(super) fn hint(fault: &SyntaxFault<'_>) -> Option<Diagnostic> {
     fault.rows.iter().enumerate().find_map(|(row, text)| {
         let mut indentation = text.chars().take_while(|c| c.is_whitespace() || *c == '-');
         let column = indentation.position(|c| matches!(c, SPACE | TAB))?;

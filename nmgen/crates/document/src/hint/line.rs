@@ -1,25 +1,55 @@
 //! Mistakes within a line: the parser reports most of them on the next one.
 
-use super::fault::{Fault, TAB, indentation};
+use super::fault::{SyntaxFault, TAB, indentation};
 use crate::diagnostic::Diagnostic;
-use crate::space::{self, NON_BREAKING_SPACE, SPACE};
+use crate::space::{NON_BREAKING_SPACE, SPACE, SYNTAX};
+use crate::text::Span;
+use crate::text::lines::Lines;
+use crate::tree::{Node, Value};
 
 /// The full-width colon of Chinese and Japanese keyboards.
 const WIDE_COLON: char = '\u{ff1a}';
 
 /// The parser takes `-name` for a word, and misses the ':' of a key, or the list.
-pub(super) fn dash(fault: &Fault<'_>) -> Option<Diagnostic> {
+pub(super) fn dash(fault: &SyntaxFault<'_>) -> Option<Diagnostic> {
     let near = [Some((fault.row, fault.text())), fault.above(fault.row)];
-    let (row, behind, text) = near
-        .into_iter()
-        .flatten()
-        .find_map(|(row, text)| Some((row, space::behind_dash(text)?, text)))?;
-    let (message, help) = space::without_space(behind);
+    let (row, behind, text) =
+        near.into_iter().flatten().find_map(|(row, text)| Some((row, behind_dash(text)?, text)))?;
+    let (message, help) = without_space(behind);
     Some(fault.told(row, indentation(text), 0, message).help(help))
 }
 
+/// Returns what stands behind the '-' of a list's item without a space.
+fn behind_dash(line: &str) -> Option<&str> {
+    let behind = line.trim_start_matches(' ').strip_prefix('-')?;
+    behind.starts_with(|c: char| c.is_ascii_alphanumeric()).then_some(behind)
+}
+
+/// Returns the message and the help about a '-' and what stands behind it.
+fn without_space(behind: &str) -> (&'static str, String) {
+    let word = behind.split([':', ' ']).next().unwrap_or_default();
+    let help = format!("an item of a list begins with '-' and a space: write \"- {word}\"");
+    ("there is no space behind '-'", help)
+}
+
+/// Returns the diagnostic about the first key that begins with '-', of a document that has the same one twice.
+pub(super) fn dashed_key(node: &Node<'_>, lines: &Lines) -> Option<Diagnostic> {
+    match &node.value {
+        Value::Scalar { .. } => None,
+        Value::Sequence(items) => items.iter().find_map(|item| dashed_key(item, lines)),
+        Value::Mapping(entries) => entries.iter().find_map(|entry| {
+            let Some(behind) = behind_dash(&entry.key) else {
+                return dashed_key(&entry.node, lines);
+            };
+            let (start, (message, help)) = (entry.key_span.start, without_space(behind));
+            let place = lines.place(Span { start, end: start });
+            Some(Diagnostic::new(SYNTAX, message, place).help(help))
+        }),
+    }
+}
+
 /// The ':' of a key, or the space behind it, is not there.
-pub(super) fn colon(fault: &Fault<'_>) -> Option<Diagnostic> {
+pub(super) fn colon(fault: &SyntaxFault<'_>) -> Option<Diagnostic> {
     let is_about_key = fault.words.contains("simple key expect ':'");
     // A line without a ':' is a value that goes on in the next one, for the parser.
     let is_about_value = fault.words.contains("mapping values are not allowed");
@@ -64,7 +94,7 @@ pub(super) fn colon(fault: &Fault<'_>) -> Option<Diagnostic> {
 }
 
 /// Several keys in a line, or a ':' behind the value.
-pub(super) fn several(fault: &Fault<'_>) -> Option<Diagnostic> {
+pub(super) fn several(fault: &SyntaxFault<'_>) -> Option<Diagnostic> {
     let text = fault.text().trim_end();
     if !fault.words.contains("mapping values are not allowed") {
         return None;

@@ -1,9 +1,9 @@
 //! A text that ends at a quote which is meant to be in it.
 
-use super::fault::Fault;
+use super::fault::SyntaxFault;
 use crate::diagnostic::Diagnostic;
 
-pub(super) fn hint(fault: &Fault<'_>) -> Option<Diagnostic> {
+pub(super) fn hint(fault: &SyntaxFault<'_>) -> Option<Diagnostic> {
     if !fault.words.contains("invalid trailing content") {
         return None;
     }

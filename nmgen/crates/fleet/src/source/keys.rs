@@ -8,7 +8,7 @@ use nmgen_document::{Entry, Node};
 use super::manifest::{Decoder, KEY_MISPLACED, KEY_MISSPELT, Manifest};
 
 /// The keys of a kind that are read in a part of it alone, each with these parts; "" is the object itself.
-struct Kind {
+struct KeyHomes {
     name: &'static str,
     reader: &'static str,
     homes: &'static [(&'static str, &'static [&'static str])],
@@ -19,8 +19,8 @@ struct Kind {
 /// metal3-io/baremetal-operator, `apis/metal3.io/v1alpha1/baremetalhost_types.go`; nmstate/kubernetes-nmstate,
 /// `api/shared/nodenetworkconfigurationpolicy_types.go`; stolostron/siteconfig, `api/v1alpha1/clusterinstance_types.go`;
 /// Ignition's config in a MachineConfig.
-const KINDS: &[Kind] = &[
-    Kind {
+const KINDS: &[KeyHomes] = &[
+    KeyHomes {
         name: "AgentConfig",
         reader: "openshift-install",
         homes: &[
@@ -35,7 +35,7 @@ const KINDS: &[Kind] = &[
             ("macAddress", &["hosts[].interfaces[]"]),
         ],
     },
-    Kind {
+    KeyHomes {
         name: NODES_CONFIG,
         reader: "oc",
         homes: &[
@@ -46,7 +46,7 @@ const KINDS: &[Kind] = &[
             ("macAddress", &["hosts[].interfaces[]"]),
         ],
     },
-    Kind {
+    KeyHomes {
         name: "InstallConfig",
         reader: "openshift-install",
         homes: &[
@@ -58,12 +58,12 @@ const KINDS: &[Kind] = &[
             ("hostConfig", &["networking"]),
         ],
     },
-    Kind {
+    KeyHomes {
         name: "InfraEnv",
         reader: "assisted-service",
         homes: &[("nmStateConfigLabelSelector", &["spec"])],
     },
-    Kind {
+    KeyHomes {
         name: "BareMetalHost",
         reader: "metal3",
         homes: &[
@@ -73,7 +73,7 @@ const KINDS: &[Kind] = &[
             ("credentialsName", &["spec.bmc"]),
         ],
     },
-    Kind {
+    KeyHomes {
         name: "NodeNetworkConfigurationPolicy",
         reader: "kubernetes-nmstate",
         homes: &[
@@ -88,7 +88,7 @@ const KINDS: &[Kind] = &[
             ("routes", &["spec.desiredState"]),
         ],
     },
-    Kind {
+    KeyHomes {
         name: "ClusterInstance",
         reader: "the siteconfig operator",
         homes: &[
@@ -101,7 +101,7 @@ const KINDS: &[Kind] = &[
             ("nodeNetwork", &["spec.nodes[]"]),
         ],
     },
-    Kind {
+    KeyHomes {
         name: "SiteConfig",
         reader: "the siteconfig generator",
         homes: &[
@@ -115,7 +115,7 @@ const KINDS: &[Kind] = &[
             ("nodeNetwork", &["spec.clusters[].nodes[]"]),
         ],
     },
-    Kind {
+    KeyHomes {
         name: "MachineConfig",
         reader: "the machine-config-operator",
         homes: &[
@@ -219,9 +219,9 @@ const MAX_FOUND: usize = 100;
 
 /// A part of an object, from its top.
 #[derive(Clone, Copy)]
-struct Part<'p> {
+struct ObjectPart<'p> {
     key: Span,
-    above: Option<&'p Part<'p>>,
+    above: Option<&'p ObjectPart<'p>>,
 }
 
 /// Tells of keys in the wrong part of an object. Returns whether a host may lack because of one what it seems to lack.
@@ -255,11 +255,11 @@ pub(super) fn check(manifest: &mut Manifest<'_>, root: &Node<'_>, kind: &str) ->
 }
 
 fn walk<'n, 't>(
-    kind: &Kind,
+    kind: &KeyHomes,
     root: &Node<'_>,
     node: &'n Node<'t>,
     at: &str,
-    above: Option<&Part<'_>>,
+    above: Option<&ObjectPart<'_>>,
     found: &mut Vec<Stray<'n, 't>>,
 ) {
     let around = || {
@@ -315,7 +315,7 @@ fn walk<'n, 't>(
             let at =
                 if at.is_empty() { entry.key.to_string() } else { format!("{at}.{}", entry.key) };
             if has_its_shape(kind, &entry.node, &at) {
-                let part = Part { key: entry.key_span, above };
+                let part = ObjectPart { key: entry.key_span, above };
                 walk(kind, root, &entry.node, &at, Some(&part), found);
             }
         }
@@ -324,7 +324,7 @@ fn walk<'n, 't>(
 }
 
 /// False for a list instead of a mapping, or a mapping instead of a list, which its reader tells.
-fn has_its_shape(kind: &Kind, node: &Node<'_>, at: &str) -> bool {
+fn has_its_shape(kind: &KeyHomes, node: &Node<'_>, at: &str) -> bool {
     let homes = || kind.homes.iter().flat_map(|(_, homes)| *homes);
     let mut rests = homes().filter_map(|home| {
         let (first, rest) = home.split_at_checked(at.len())?;
@@ -337,7 +337,7 @@ fn has_its_shape(kind: &Kind, node: &Node<'_>, at: &str) -> bool {
 }
 
 /// True for a section that has the keys of the object itself: the hosts of an AgentConfig below `spec`.
-fn has_own(kind: &Kind, node: &Node<'_>) -> bool {
+fn has_own(kind: &KeyHomes, node: &Node<'_>) -> bool {
     let is_own = |(key, homes): &(&str, &[&str])| homes.contains(&"") && node.get(key).is_some();
     kind.homes.iter().any(is_own)
 }

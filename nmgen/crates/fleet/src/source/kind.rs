@@ -447,8 +447,8 @@ mod tests {
         let unused = "nothing here describes a host's network";
         for (text, hosts, told) in [
             ("interfaces: []\n", 1, ""),
+            ("kind: Secret\n", 0, "this Secret has no apiVersion"),
             // Keys of other kinds without `apiVersion` are nmstate's to refuse.
-            ("kind: Secret\n", 1, ""),
             ("platform: {none: {}}\n", 1, ""),
             ("networkConfig: {interfaces: []}\n", 1, ""),
             ("apiVersion: v1\nplatform: {none: {}}\n", 0, "this install-config has no hosts"),

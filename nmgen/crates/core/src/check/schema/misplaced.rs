@@ -116,6 +116,9 @@ pub(super) fn remedy(root: &Node<'_>, path: &Path, judge: Judge) -> Option<Strin
     if !around.steps().is_empty() && is_of_document {
         return Some("it belongs at the top level, beside interfaces".to_owned());
     }
+    if let Some(word) = key.strip_prefix('-') {
+        return Some(format!("an item of a list begins with '-' and a space: write \"- {word}\""));
+    }
     if **key == *"<<" {
         return Some(
             "nmstate has no merge keys: write the keys out, or an alias as a whole value"
