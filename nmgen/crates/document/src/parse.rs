@@ -29,6 +29,7 @@ const DOCUMENT_START: &str = "--- ";
 const CORE_TAGS: &[&str] = &["bool", "float", "int", "map", "null", "seq", "str"];
 
 /// Usual causes of the parser's errors.
+#[cfg(feature = "hints")]
 const HELP: &[(&str, &str)] = &[
     (
         "did not find expected '-' indicator",
@@ -50,6 +51,8 @@ const HELP: &[(&str, &str)] = &[
         "is this indented like the line above? text with ': ' in it needs quotes",
     ),
 ];
+#[cfg(not(feature = "hints"))]
+const HELP: &[(&str, &str)] = &[];
 
 rules! {
     error DUPLICATE_KEY = "duplicate-key";
@@ -342,10 +345,11 @@ impl<'t, 's> Reader<'t, 's> {
             [first, again] if first.key == again.key => Some((*first, *again)),
             _ => None,
         });
-        let mut repeated: Vec<(&Entry<'t>, &Entry<'t>)> = pairs.collect();
-        repeated.sort_by_key(|(_, again)| again.key_span.start);
-        let Some((first, again)) = repeated.first() else { return };
-        let help = match repeated.len() {
+        let Some((first, again)) = pairs.clone().min_by_key(|(_, again)| again.key_span.start)
+        else {
+            return;
+        };
+        let help = match pairs.count() {
             1 => "keep one of them: nmstate may take either",
             _ => {
                 "other keys of this mapping too: a new item of a list begins with '-', else keep one of each"

@@ -38,10 +38,6 @@ pub(super) fn check(subject: &Subject<'_>, report: &mut Report<'_>) {
         }
         ipv4(interface, report);
         ipv6(interface, report);
-        // Offline no address keeps any, which has its own rule.
-        if !subject.is_offline() {
-            mptcp_flags(interface, report);
-        }
     }
 }
 
@@ -89,28 +85,6 @@ fn bond_address(interface: &Interface<'_>, report: &mut Report<'_>) {
         let help = "leave one of the two out";
         let reason = "with fail_over_mac: active it has the address of its active port";
         drop_value(interface, &["mac-address"], reason, help, report);
-    }
-}
-
-/// Flags of an address: nmstate has those of the interface only (its `mptcp.rs`).
-fn mptcp_flags(interface: &Interface<'_>, report: &mut Report<'_>) {
-    let sorted = |list: Option<&Node<'_>>| {
-        let items = list.map(Node::items).unwrap_or_default().iter();
-        let mut flags: Vec<String> = items.filter_map(Node::text).map(str::to_owned).collect();
-        flags.sort_unstable();
-        flags
-    };
-    let of_interface = sorted(interface.node.at(&["mptcp", "address-flags"]));
-    for family in Family::BOTH {
-        for (index, item) in family.addresses(interface.node).iter().enumerate() {
-            let flags = item.get("mptcp-flags");
-            if flags.is_some() && sorted(flags) != of_interface {
-                let path = interface.path_to(&[family.key(), "address"]).index(index);
-                let help = "write them into mptcp.address-flags of the interface";
-                let reason = "the flags of an address are those of its interface";
-                tell(&path.key("mptcp-flags"), interface, reason, help, report);
-            }
-        }
     }
 }
 
