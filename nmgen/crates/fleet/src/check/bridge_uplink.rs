@@ -47,16 +47,15 @@ pub(super) fn check(document: &Document<'_>, diagnostics: &mut Diagnostics) {
     diagnostics.push(Diagnostic::new(BRIDGE_UPLINK, message, document.place(span)).help(help));
 }
 
-/// Tells of a br-ex that is no bridge of Open vSwitch: neither configure-ovs nor OVN-Kubernetes can make theirs beside it.
+/// Tells of a br-ex with ports or addresses that is no bridge of Open vSwitch: OVN-Kubernetes needs one of this name.
 fn of_another_type(document: &Document<'_>, diagnostics: &mut Diagnostics) {
     let mut own = interface::all(&document.root).iter();
     let own = own.find(|node| node.text_at("name") == Some(BR_EX) && interface::is_up(node));
-    let has_address = |node: &Node<'_>| {
-        let families = ["ipv4", "ipv6"].into_iter().filter_map(|family| node.get(family));
-        families
-            .into_iter()
-            .any(|family| family.get("enabled").and_then(Node::boolean) == Some(true))
+    let is_on = |node: &Node<'_>, family| {
+        node.at(&[family, "enabled"]).and_then(Node::boolean) == Some(true)
     };
+    let has_address =
+        |node: &Node<'_>| ["ipv4", "ipv6"].into_iter().any(|family| is_on(node, family));
     // configure-ovs removes an empty one before it makes its own.
     let own = own.filter(|node| !interface::ports(node).is_empty() || has_address(node));
     let Some(kind) = own.and_then(|node| node.get("type")) else { return };
