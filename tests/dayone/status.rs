@@ -8,7 +8,7 @@ use tests::{
         mark, others_are_there, outcome, replays, run_is_over, stop_open_vswitch, unwrapped,
         worker,
     },
-    lab::{Case, Error, Fault, Inside, Lab, Peer},
+    lab::{Case, Error, Fault, FrameSender, Inside, Lab, Peer},
     program,
     wire::{has, probed},
 };
@@ -204,11 +204,21 @@ fn the_gateway_is_asked(case: &mut Case<'_>) -> Result<(), Error> {
     // A request of the peer's before the fault is an answer too.
     let silent = "ip neighbour flush dev br-ex; dayone status | grep --quiet 'no gateway answers'";
     inside.wait_sh(silent, 3 * SOON)?;
-    let wire = probed(&inside, 3)?;
-    assert!(has(&wire, "gateway", "192.0.2.1", "failed"), "{wire}");
+    let forged = another_machine_answers(case)?;
+    // The kernel asks three times within three seconds; an echo is asked for after that.
+    let settings = inside.sh("cat /etc/dayone/dayone.toml")?;
+    let patient = settings.replace("baseline = 1", "baseline = 5");
+    assert_ne!(patient, settings);
+    inside.write("/etc/dayone/dayone.toml", &patient)?;
+    inside.sh("ip neighbour flush dev br-ex")?;
     let text = page(&inside)?;
     let told = format!("IN FORCE: {HOST_FILE}; no gateway answers ");
     assert!(text.starts_with(&told), "{text}");
+    let wire = probed(&inside, 3)?;
+    assert!(has(&wire, "gateway", "192.0.2.1", "failed"), "{wire}");
+    assert!(has(&wire, "mtu", "192.0.2.1", "unknown"), "{wire}");
+    drop(forged);
+    inside.write("/etc/dayone/dayone.toml", &settings)?;
     assert!(text.contains("default routes: 192.0.2.1 on br-ex; "), "{text}");
     // A boot goes on with a silent gateway; a run by hand is no success, and is in the journal.
     let start = mark(&inside)?;
@@ -222,6 +232,21 @@ fn the_gateway_is_asked(case: &mut Case<'_>) -> Result<(), Error> {
     let status = inside.run(&["dayone", "status"])?;
     assert_eq!(status.status.code(), Some(0), "{status}");
     Ok(())
+}
+
+/// Answers for the gateway from another address, with what can be guessed of a question: the process's number, and the link's.
+fn another_machine_answers(case: &Case<'_>) -> Result<FrameSender, Error> {
+    let inside = case.inside()?;
+    let number = |command: &str| -> Result<u16, Error> {
+        Ok(inside.sh(command)?.trim().parse().unwrap_or_default())
+    };
+    let (process, link) = (number("echo $$")?, number("cat /sys/class/net/br-ex/ifindex")?);
+    assert_ne!((process, link), (0, 0));
+    let tokens = (process..process + 400).map(|process| {
+        let ([a, b], [c, d]) = (process.to_be_bytes(), link.to_be_bytes());
+        [a, b, c, d]
+    });
+    case.peer().forge_echo_replies("lan", [Ipv4Addr::new(192, 0, 2, 77), ADDRESS], tokens)
 }
 
 /// An editor changes a file and no network, until NetworkManager reads and activates it.
