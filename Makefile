@@ -185,15 +185,21 @@ test: tools
 # Debian's next release as the node: its systemd, NetworkManager and Open vSwitch. CASES= chooses among the agent's cases;
 # VERSIONS_TEST=two_stage has those in virtual machines, with the release's own kernel, dracut and Ignition. CONFIGURE_OVS= is the script
 # of machine-config-operator, rendered, for the nodes without a document; the host's kernel has to have Open vSwitch then.
-# NETWORKMANAGER= is an archive of NetworkManager's source in one directory, whose daemon the nodes then have.
+# NETWORKMANAGER= is an archive of NetworkManager's source in one directory, whose daemon the nodes then have. NMSTATE= is a version of
+# nmstate: then its nmstatectl converts the fixtures beside nmgen, and no node boots.
 VERSIONS_SUITE := forky
 VERSIONS_TEST := dayone
 CONFIGURE_OVS ?=
 NETWORKMANAGER ?=
+NMSTATE ?=
 check-versions: toolchain packages ## Run the agent's cases on newer versions of systemd and NetworkManager
+ifneq ($(NMSTATE),)
+	NMSTATE=$(NMSTATE) $(CARGO) test --locked -p tests --test nmgen -- corpus::
+else
 	LAB_SUITE=$(VERSIONS_SUITE) REQUIRE_LAB=1 $(if $(NETWORKMANAGER),LAB_NETWORKMANAGER="$(abspath $(NETWORKMANAGER))") $(if $(CONFIGURE_OVS),CONFIGURE_OVS="$(abspath $(CONFIGURE_OVS))") $(CARGO) test --locked -p tests --test $(VERSIONS_TEST) -- \
 	  --skip systemd_25 --skip without_lab:: $(CASES)
 	@[ -n "$(CONFIGURE_OVS)" ] || echo "check-versions: NOT TESTED: the real configure-ovs.sh (CONFIGURE_OVS=FILE)"
+endif
 
 # In virtual machines, a dozen boots of which `make check-all` has no room for. CASES= chooses among them.
 check-boot: toolchain packages ## Run the cases of early boot beside others' profiles, with network disks and 802.1X, of a larger MTU and of br-ex on bonds

@@ -223,6 +223,15 @@ pub fn nmstatectl_release() -> &'static Path {
     PROGRAM.get_or_init(|| build("nmstatectl-release"))
 }
 
+/// The published `nmstatectl` of the version that `NMSTATE` names, if it does.
+///
+/// # Panics
+/// When it cannot be built.
+pub fn other_nmstatectl() -> Option<PathBuf> {
+    let version = std::env::var("NMSTATE").ok()?;
+    Some(made("tests/build", &["nmstatectl-release", &version]))
+}
+
 /// nmstate's own `apply()` as a program, as developers build it.
 ///
 /// # Panics
