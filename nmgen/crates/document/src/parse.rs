@@ -47,6 +47,10 @@ const HELP: &[(&str, &str)] = &[
         "put a text that begins with '@' into quotes; a word between two of them is a template's that was not filled",
     ),
     (
+        "invalid indentation in quoted scalar",
+        "a quoted text goes on here: begin this line with a space, or end the text on the line above",
+    ),
+    (
         "mapping values are not allowed",
         "is this indented like the line above? text with ': ' in it needs quotes",
     ),
@@ -349,7 +353,13 @@ impl<'t, 's> Reader<'t, 's> {
         else {
             return;
         };
+        // Keys of an NMStateConfig, whose map of cards is beside the NMState document.
+        let is_map_of_cards = cfg!(feature = "hints")
+            && again.node.items().iter().any(|item| item.get("macAddress").is_some());
         let help = match pairs.count() {
+            1 if is_map_of_cards => {
+                "its items have macAddress: this map of cards belongs beside the NMState document, not into it"
+            }
             1 => "keep one of them: nmstate may take either",
             _ => {
                 "other keys of this mapping too: a new item of a list begins with '-', else keep one of each"

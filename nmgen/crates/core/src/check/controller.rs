@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use nmgen_document::diagnostic::rules;
 
 use super::address::Family;
+use super::name::is_predictable;
 use super::subject::{Interface, Report, Subject};
 use crate::stack::{Reference, Relation};
 
@@ -115,12 +116,17 @@ fn undeclared(
     report: &mut Report<'_>,
 ) {
     let name = reference.name;
+    let meant = subject.meant(name);
+    // Whoever declares no card leaves all of them to the node.
+    if meant.is_none() && is_predictable(name) && !subject.declares_cards() {
+        return;
+    }
     let (rule, relation) = match reference.role {
         Relation::Port => (PORT_UNDECLARED, "port"),
         Relation::Base => (BASE_UNDECLARED, "base interface"),
     };
     let message = format!("{name}, the {relation} of {}, is not in this document", upper.name);
-    let help = if let Some(meant) = subject.meant(name) {
+    let help = if let Some(meant) = meant {
         &format!("did you mean {meant}?")
     } else if name == upper.name && upper.kind == "ovs-bridge" {
         "declare an ovs-interface of the same name: offline the port is taken for an Ethernet card"

@@ -154,3 +154,9 @@ fn is_hostname(name: &str) -> bool {
     };
     name.len() <= 64 && name.split('.').all(is_label)
 }
+
+/// Returns whether udev gives a card this name by its place (systemd.net-naming-scheme(7)): `^en[PsvxXbucaipod]`, the names that
+/// assisted-service takes without a MAC address.
+pub fn is_predictable(name: &str) -> bool {
+    name.strip_prefix("en").is_some_and(|rest| rest.starts_with(|c| "PsvxXbucaipod".contains(c)))
+}

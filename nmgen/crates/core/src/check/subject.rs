@@ -111,6 +111,12 @@ impl<'a> Subject<'a> {
         self.cards.contains(&name)
     }
 
+    /// Whether this document or its source names any card.
+    pub(super) fn declares_cards(&self) -> bool {
+        !self.cards.is_empty()
+            || self.interfaces.iter().any(|interface| interface.kind == "ethernet")
+    }
+
     pub(super) fn is_offline(&self) -> bool {
         self.purpose != Purpose::Apply
     }

@@ -45,15 +45,15 @@ pub(super) fn check(members: &[Member<'_>], diagnostics: &mut Diagnostics) {
             );
         }
         if member.host.document().is_some() && !machines.is_empty() && !machines.contains(name) {
+            let help = match without.iter().find(|other| spelling::is_alike(name, other)) {
+                Some(meant) => format!("did you mean {meant}, which has no document?"),
+                // A policy may be for a node that the cluster has already.
+                None if member.host.policy.is_some() => continue,
+                None => "is the name misspelt?".to_owned(),
+            };
             let message = format!("this document is for host {name}, which no source declares");
-            diagnostics.push(
-                Diagnostic::new(DOCUMENT_WITHOUT_HOST, message, member.host.place.clone()).help(
-                    match without.iter().find(|other| spelling::is_alike(name, other)) {
-                        Some(meant) => format!("did you mean {meant}, which has no document?"),
-                        None => "is the name misspelt?".to_owned(),
-                    },
-                ),
-            );
+            let place = member.host.place.clone();
+            diagnostics.push(Diagnostic::new(DOCUMENT_WITHOUT_HOST, message, place).help(help));
         }
     }
 }

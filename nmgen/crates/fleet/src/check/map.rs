@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use nmgen_core::Mac;
+use nmgen_core::check::name::is_predictable;
 use nmgen_core::interface;
 use nmgen_core::source::{Host, Nic};
 use nmgen_core::stack::{self, Relation};
@@ -126,11 +127,6 @@ fn incomplete(
                 .help("assisted-service refuses the host: give the map its MAC address"),
         );
     }
-}
-
-/// True for a name that assisted-service takes for the kernel's or udev's own: `^en[PsvxXbucaipod]`.
-fn is_predictable(name: &str) -> bool {
-    name.strip_prefix("en").is_some_and(|rest| rest.starts_with(|c| "PsvxXbucaipod".contains(c)))
 }
 
 /// Tells of names and addresses that several entries have.

@@ -87,10 +87,16 @@ impl InfraEnvs {
         let is_selected = |config: &Config| {
             self.environments.iter().any(|environment| environment.selects(config))
         };
-        // One mistake in a selector leaves out all.
-        for config in self.configs.iter().filter(|_| has_selected) {
-            if has_environment(config) && !is_selected(config) {
-                let message = "no InfraEnv here selects this NMStateConfig";
+        for config in &self.configs {
+            let message = match config.labels.is_empty() {
+                true => "this NMStateConfig has no labels, so no InfraEnv selects it",
+                // One mistake in a selector leaves out all.
+                false if has_selected && has_environment(config) => {
+                    "no InfraEnv here selects this NMStateConfig"
+                }
+                false => continue,
+            };
+            if !is_selected(config) {
                 let help = "its host boots by DHCP: add a label that spec.nmStateConfigLabelSelector asks for";
                 let place = config.place.clone();
                 found.push(Diagnostic::new(INFRA_ENV_SELECTOR, message, place).help(help));

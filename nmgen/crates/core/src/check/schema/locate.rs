@@ -123,19 +123,24 @@ impl Search<'_> {
         text.is_some_and(|text| self.reason.contains(&format!("`{text}`")))
     }
 
-    /// The key that is refused for this reason beside the keys that select the schema.
+    /// The key that is refused for this reason beside the keys that select the schema, unless these are refused by themselves.
     fn guilty_alone(&mut self, value: &Node<'_>, parent: &Path) -> Option<Step> {
         let keys = value.find(parent).map(keys).unwrap_or_default();
-        keys.into_iter().filter(|key| !IDENTITY.contains(&key.as_str())).find_map(|key| {
+        let others = keys.iter().filter(|key| !IDENTITY.contains(&key.as_str()));
+        for key in std::iter::once(None).chain(others.map(Some)) {
             let mut alone = value.clone();
             if let Some(Value::Mapping(entries)) =
                 alone.find_mut(parent).map(|node| &mut node.value)
             {
-                entries.retain(|entry| entry.key == *key || IDENTITY.contains(&&*entry.key));
+                entries.retain(|entry| {
+                    IDENTITY.contains(&&*entry.key) || key.is_some_and(|key| entry.key == *key)
+                });
             }
-            let refusal = self.ask(&alone)?.err()?;
-            (reason(&refusal) == self.reason).then(|| Step::Key(key.into()))
-        })
+            if self.ask(&alone)?.is_err_and(|refusal| reason(&refusal) == self.reason) {
+                return key.map(|key| Step::Key(key.as_str().into()));
+            }
+        }
+        None
     }
 
     fn guilty_by_removal(
