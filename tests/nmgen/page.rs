@@ -46,6 +46,20 @@ fn a_page_has_every_host_by_cluster_and_role_with_its_findings() {
 }
 
 #[tests::case]
+fn a_page_of_one_host_has_its_findings_and_picture_and_nothing_to_search_in() {
+    let place = tempfile::tempdir().unwrap();
+    let document = "interfaces: [{name: eno1, type: ethernet, state: up, mtu: 50}]\n";
+    fs::write(place.path().join("a.yml"), document).unwrap();
+    let page = page(place.path(), &["show", "--format", "html", "a.yml"]);
+    assert!(page.contains("<p>error[mtu"), "{page}");
+    // The picture, and the legend.
+    assert_eq!(tags(&page, "svg").len(), 2, "{page}");
+    for absent in ["form", "table"] {
+        assert!(tags(&page, absent).is_empty(), "{absent} in {page}");
+    }
+}
+
+#[tests::case]
 fn the_text_of_strangers_is_text_on_a_page() {
     let place = tempfile::tempdir().unwrap();
     let hostile =

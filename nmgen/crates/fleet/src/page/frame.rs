@@ -35,6 +35,7 @@ pub(super) struct Summary {
 /// Ends in a line break.
 pub(super) fn page(summary: &Summary, entries: &mut [Entry]) -> String {
     sort(entries);
+    let has_several = entries.iter().map(|entry| entry.hosts.len()).sum::<usize>() > 1;
     let style = format!("{}{STYLE}", picture::STYLE);
     let page = html! {
         (DOCTYPE)
@@ -52,22 +53,9 @@ pub(super) fn page(summary: &Summary, entries: &mut [Entry]) -> String {
                 header {
                     h1 { (summary.title) }
                     @for line in &summary.lines { p { (line) } }
-                    // The script shows it.
-                    form id="search" role="search" hidden {
-                        label for="words" { "Search" }
-                        input id="words" type="search" autocomplete="off" spellcheck="false"
-                            aria-describedby="hint" aria-controls="hosts";
-                        (choice("role", "Role", roles(entries).into_iter().map(|role| (role, role))))
-                        (choice("state", summary.state, summary.states.iter().copied()))
-                        button type="button" id="open" { "Open all" }
-                        button type="button" id="close" { "Close all" }
-                        output for="words" id="count" {}
-                        p id="hint" {
-                            "Names, addresses, roles, files, rules; every word has to be there. Key / leads here, Escape clears."
-                        }
-                    }
+                    @if has_several { (search(summary, entries)) }
                 }
-                (table(summary, entries))
+                @if has_several { (table(summary, entries)) }
                 details.legend {
                     summary { "Legend" }
                     div.picture tabindex="0" { @for svg in picture::legend() { (PreEscaped(svg)) } }
@@ -84,6 +72,25 @@ pub(super) fn page(summary: &Summary, entries: &mut [Entry]) -> String {
     let mut page = page.into_string();
     page.push('\n');
     page
+}
+
+/// The field and the filters, which the script shows.
+fn search(summary: &Summary, entries: &[Entry]) -> Markup {
+    html! {
+        form id="search" role="search" hidden {
+            label for="words" { "Search" }
+            input id="words" type="search" autocomplete="off" spellcheck="false"
+                aria-describedby="hint" aria-controls="hosts";
+            (choice("role", "Role", roles(entries).into_iter().map(|role| (role, role))))
+            (choice("state", summary.state, summary.states.iter().copied()))
+            button type="button" id="open" { "Open all" }
+            button type="button" id="close" { "Close all" }
+            output for="words" id="count" {}
+            p id="hint" {
+                "Names, addresses, roles, files, rules; every word has to be there. Key / leads here, Escape clears."
+            }
+        }
+    }
 }
 
 fn choice<'c>(id: &str, name: &str, choices: impl Iterator<Item = (&'c str, &'c str)>) -> Markup {

@@ -6,6 +6,8 @@
     { row, entry: entries[row.dataset.entry], text: null }));
   const sections = Array.from(document.querySelectorAll("section.role, section.cluster"));
   const form = document.getElementById("search");
+  // A page of one host has nothing to search in.
+  if (!form) return;
   const field = document.getElementById("words");
   const role = document.getElementById("role");
   const state = document.getElementById("state");
