@@ -87,7 +87,7 @@ fn each_fault_of_a_nodes_life_has_its_cases() {
 
 #[tests::case]
 fn each_wait_of_a_boot_has_its_cases() {
-    has_its_cases("doc/decisions/memory-of-a-boot.md", 15);
+    has_its_cases("doc/decisions/memory.md", 15);
 }
 
 #[tests::case]
