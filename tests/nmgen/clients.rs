@@ -1,4 +1,4 @@
-//! The programs that call nmstatectl, with their command lines, environment and ways to read: `nmgen/doc/clients.md`.
+//! The programs that call nmstatectl, with their command lines, environment and ways to read: `nmgen/doc/drop-in.md`.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 

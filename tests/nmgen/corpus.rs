@@ -1,4 +1,4 @@
-//! nmgen's profiles equal the library's, except for the differences in `nmgen/doc/differences.md`.
+//! nmgen's profiles equal the library's, except for the differences in `nmgen/doc/drop-in.md`.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
@@ -22,7 +22,7 @@ fn profiles_are_the_librarys_but_for_the_table() {
     for document in documents::all() {
         compare(&document, &library(&document), &mut seen);
     }
-    assert_eq!(seen, table(), "the differences seen, and those in differences.md");
+    assert_eq!(seen, table(), "the differences seen, and those in drop-in.md");
 }
 
 /// `NMSTATE=2.2.60 cargo test -p tests --test nmgen -- corpus::`
@@ -76,9 +76,10 @@ fn without_rules(files: &Files) -> Files {
 
 /// The first column of the table.
 fn table() -> BTreeSet<String> {
-    let path = tests::program::root().join("nmgen/doc/differences.md");
+    let path = tests::program::root().join("nmgen/doc/drop-in.md");
     let text = std::fs::read_to_string(path).unwrap();
-    let rows = text.lines().filter_map(|line| line.strip_prefix("| `")?.split_once('`'));
+    let section = tests::guide::section(&text, "Differences from the library");
+    let rows = section.lines().filter_map(|line| line.strip_prefix("| `")?.split_once('`'));
     rows.map(|(name, _)| name.to_owned()).collect()
 }
 

@@ -58,7 +58,6 @@ fn tree_is_complete() -> io::Result<()> {
         ("usr/share/doc/nmgen/explain.schema.json", 0o644),
         ("usr/share/doc/nmgen/show.schema.json", 0o644),
         ("usr/share/doc/nmgen/report.schema.json", 0o644),
-        ("usr/share/doc/nmgen/clients.md", 0o644),
         ("usr/share/doc/dayone/bridge.md", 0o644),
         ("usr/share/doc/dayone/life.md", 0o644),
         ("usr/share/doc/dayone/releases.md", 0o644),
@@ -71,7 +70,6 @@ fn tree_is_complete() -> io::Result<()> {
         ("usr/share/doc/nmgen/boot.md", 0o644),
         ("usr/share/doc/nmgen/drop-in.md", 0o644),
         ("usr/share/doc/nmgen/checks.md", 0o644),
-        ("usr/share/doc/nmgen/differences.md", 0o644),
         ("usr/share/doc/nmgen/images.md", 0o644),
     ] {
         assert_eq!(installed.remove(Path::new(name)), Some(mode), "{name}");

@@ -1,5 +1,5 @@
 //! Repairs values that nmstate's offline conversion writes in a form that NetworkManager cannot read,
-//! or differently on each run. `doc/differences.md` lists every case.
+//! or differently on each run. `doc/drop-in.md` lists every case.
 
 use super::keyfile::Keyfile;
 use super::written::Profile;
