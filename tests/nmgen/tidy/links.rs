@@ -103,5 +103,5 @@ fn the_book_has_every_page_once() {
 #[tests::case]
 fn the_readme_fits_on_two_screens() {
     let lines = fs::read_to_string(root().join("README.md")).unwrap().lines().count();
-    assert!(lines <= 100, "{lines} lines: detail has a page of its own");
+    assert!(lines <= 95, "{lines} lines: detail has a page of its own");
 }
