@@ -7,8 +7,6 @@ pub(crate) mod commit;
 mod copies;
 mod file;
 pub(crate) mod from_0_2;
-#[cfg(test)]
-mod golden;
 pub(crate) mod journal;
 mod label;
 pub(crate) mod machine;
@@ -26,3 +24,8 @@ pub(crate) use self::boot::boot_id;
 pub(crate) use self::file::{
     FileError, read, read_json_or_set_aside, remove, rename, sync_dir, write, write_json,
 };
+
+#[cfg(test)]
+mod tests {
+    mod golden;
+}

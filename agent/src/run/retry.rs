@@ -292,9 +292,9 @@ async fn pause(
 }
 
 #[cfg(test)]
-mod histories;
-#[cfg(test)]
 mod tests {
+    mod histories;
+
     use super::*;
 
     #[test]

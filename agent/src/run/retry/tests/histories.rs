@@ -3,13 +3,15 @@
 
 use std::{collections::BTreeMap, sync::LazyLock, time::Duration};
 
-use super::{DOCUMENT, Pace, is_hopeless};
 use crate::{
     error::Error,
     model::{Before, Family, Gateway, Lead, ProbeResult, Route, memory::Memory},
     paths::Paths,
     probe::{self, Probe},
-    run::decision::{AttemptEnd, AttemptKind, BootFacts, Caller, Decision, Fallback, decide},
+    run::{
+        decision::{AttemptEnd, AttemptKind, BootFacts, Caller, Decision, Fallback, decide},
+        retry::{DOCUMENT, Pace, is_hopeless},
+    },
     settings::{OnFailure, Probes},
     status::phase::Phase,
     transaction::{Failure, PhaseError},

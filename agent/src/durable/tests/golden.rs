@@ -7,7 +7,9 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
-use super::{automatic::Automatic, file, journal::Journal, machine::Machine, record::Record};
+use crate::durable::{
+    automatic::Automatic, file, journal::Journal, machine::Machine, record::Record,
+};
 
 type Tested = Result<(), Box<dyn std::error::Error>>;
 
