@@ -51,125 +51,10 @@ impl Paths {
         self.root == Path::new("/")
     }
 
-    /// NetworkManager's saved profiles.
-    pub(crate) fn profiles(&self) -> PathBuf {
-        self.under("/etc/NetworkManager/system-connections")
-    }
-
-    /// What NetworkManager keeps of its own settings.
-    pub(crate) fn network_manager_intern(&self) -> PathBuf {
-        self.under("/var/lib/NetworkManager/NetworkManager-intern.conf")
-    }
-
     /// Where NetworkManager finds profiles: saved ones, those until the next boot, and those of the system.
     pub(crate) fn profile_directories(&self) -> [PathBuf; 3] {
         ["/etc", "/run", "/usr/lib"]
             .map(|root| self.under(root).join("NetworkManager/system-connections"))
-    }
-
-    /// The agent's settings.
-    pub(crate) fn settings(&self) -> PathBuf {
-        self.under("/etc/dayone/dayone.toml")
-    }
-
-    /// Documents of all nodes of a role, written by MachineConfigs.
-    pub(crate) fn documents(&self) -> PathBuf {
-        self.under("/etc/nmstate/openshift")
-    }
-
-    /// The files of `nmstatectl service`.
-    pub(crate) fn service_files(&self) -> PathBuf {
-        self.under("/etc/nmstate")
-    }
-
-    /// The byte copy of the document in force, which other tools read.
-    pub(crate) fn applied(&self) -> PathBuf {
-        self.documents().join("applied")
-    }
-
-    /// The agent's durable state.
-    pub(crate) fn state_dir(&self) -> PathBuf {
-        self.under("/var/lib/dayone")
-    }
-
-    /// The open transaction: journal and copies. Exists only while one is open.
-    pub(crate) fn transaction(&self) -> PathBuf {
-        self.state_dir().join("transaction")
-    }
-
-    /// The agent's state of this boot.
-    pub(crate) fn runtime_dir(&self) -> PathBuf {
-        self.under("/run/dayone")
-    }
-
-    /// The open transaction of an automatic bridge, where the disk is full or read-only.
-    pub(crate) fn volatile_transaction(&self) -> PathBuf {
-        self.runtime_dir().join("transaction")
-    }
-
-    /// The decided commit of an automatic bridge whose transaction is in `/run`.
-    pub(crate) fn volatile_committed(&self) -> PathBuf {
-        self.runtime_dir().join("committed")
-    }
-
-    /// The journal of a failed roll back while the last good document is applied.
-    pub(crate) fn set_aside(&self) -> PathBuf {
-        self.state_dir().join("transaction.failed")
-    }
-
-    /// A decided commit whose files are not yet all in place. Short-lived.
-    pub(crate) fn committed(&self) -> PathBuf {
-        self.state_dir().join("committed")
-    }
-
-    /// The committed document, the count of failures, and the machine.
-    pub(crate) fn record(&self) -> PathBuf {
-        self.state_dir().join("record.json")
-    }
-
-    /// The machine of the state of version 0.2.
-    pub(crate) fn machine(&self) -> PathBuf {
-        self.state_dir().join("machine.json")
-    }
-
-    /// The state of another installation.
-    pub(crate) fn other_machine(&self) -> PathBuf {
-        self.state_dir().join("other-machine")
-    }
-
-    /// machine-id(5).
-    pub(crate) fn machine_id(&self) -> PathBuf {
-        self.under("/etc/machine-id")
-    }
-
-    /// proc_pid_mountinfo(5) of this process.
-    pub(crate) fn mounts(&self) -> PathBuf {
-        self.under("/proc/self/mountinfo")
-    }
-
-    /// One JSON object a line: every finished transaction, newest last.
-    pub(crate) fn history(&self) -> PathBuf {
-        self.state_dir().join("history.jsonl")
-    }
-
-    /// The status of this boot.
-    pub(crate) fn status(&self) -> PathBuf {
-        self.under("/run/dayone/status.json")
-    }
-
-    /// What this node's network had in this boot.
-    pub(crate) fn memory(&self) -> PathBuf {
-        self.under("/run/dayone/memory.json")
-    }
-
-    /// Mark: a run or a check has ended, and dayone-health.service has not looked since.
-    pub(crate) fn ended(&self) -> PathBuf {
-        self.under("/run/dayone/ended")
-    }
-
-    /// The last account of the node's health.
-    pub(crate) fn health(&self) -> PathBuf {
-        self.under("/run/dayone/health.json")
     }
 
     /// Mark: the unit of a reason has to look anew.
@@ -182,106 +67,6 @@ impl Paths {
         self.under("/sys/fs/cgroup/system.slice").join(unit)
     }
 
-    /// Mark: the boot waits for the network (see `run::marks`).
-    pub(crate) fn undecided(&self) -> PathBuf {
-        self.under("/run/dayone/undecided")
-    }
-
-    /// The rendered MachineConfig that machine-config-daemon has put in place.
-    pub(crate) fn machine_config(&self) -> PathBuf {
-        self.under("/etc/machine-config-daemon/currentconfig")
-    }
-
-    /// Mark: this node has a document.
-    pub(crate) fn chosen(&self) -> PathBuf {
-        self.under("/run/dayone/chosen")
-    }
-
-    /// Mark: a document is in force.
-    pub(crate) fn in_force(&self) -> PathBuf {
-        self.under("/run/dayone/in-force")
-    }
-
-    /// Mark: br-ex is the affair of the document in force, to whose file it is a link.
-    pub(crate) fn bridge_of_document(&self) -> PathBuf {
-        self.under("/run/dayone/bridge-of-document")
-    }
-
-    /// Mark: the boot waits for the automatic bridge.
-    pub(crate) fn bridge_undecided(&self) -> PathBuf {
-        self.under("/run/dayone/bridge-undecided")
-    }
-
-    /// The numbers of attempts in a row that ended with the agent in this boot.
-    pub(crate) fn cut_off(&self) -> PathBuf {
-        self.under("/run/dayone/cut-off")
-    }
-
-    /// Mark: br-ex belongs to the agent in this boot.
-    pub(crate) fn owns_bridge(&self) -> PathBuf {
-        self.under("/run/dayone/owns-bridge")
-    }
-
-    /// Mark: the cluster changes its MTU in this boot, to the one that it has.
-    pub(crate) fn mtu_target(&self) -> PathBuf {
-        self.under("/run/dayone/mtu-migration.json")
-    }
-
-    /// The plan of the automatic bridge that was committed in this boot.
-    pub(crate) fn bridge(&self) -> PathBuf {
-        self.under("/run/dayone/bridge.json")
-    }
-
-    /// The account of the last trial in this boot.
-    pub(crate) fn trial(&self) -> PathBuf {
-        self.under("/run/dayone/trial.json")
-    }
-
-    /// The document on trial: the caller's file may go meanwhile.
-    pub(crate) fn trial_document(&self) -> PathBuf {
-        self.under("/run/dayone/trial.yml")
-    }
-
-    /// The request to keep the trial.
-    pub(crate) fn trial_confirmed(&self) -> PathBuf {
-        self.under("/run/dayone/trial-confirmed")
-    }
-
-    /// Lock file, held by the active run.
-    pub(crate) fn lock(&self) -> PathBuf {
-        self.under("/run/dayone/lock")
-    }
-
-    /// OVSDB's socket.
-    pub(crate) fn ovsdb_socket(&self) -> PathBuf {
-        self.under("/run/openvswitch/db.sock")
-    }
-
-    /// Its file.
-    pub(crate) fn ovs_database(&self) -> PathBuf {
-        self.under("/etc/openvswitch/conf.db")
-    }
-
-    /// The process of ovs-vswitchd; the file goes with its orderly end alone.
-    pub(crate) fn ovs_vswitchd_pid(&self) -> PathBuf {
-        self.under("/run/openvswitch/ovs-vswitchd.pid")
-    }
-
-    /// The kernel's host name; poll reports a change.
-    pub(crate) fn kernel_hostname(&self) -> PathBuf {
-        self.under("/proc/sys/kernel/hostname")
-    }
-
-    /// An id of this boot.
-    pub(crate) fn boot_id(&self) -> PathBuf {
-        self.under("/proc/sys/kernel/random/boot_id")
-    }
-
-    /// Network devices.
-    pub(crate) fn sys_net(&self) -> PathBuf {
-        self.under("/sys/class/net")
-    }
-
     /// The directory of a device; a name that is no plain one, as of a collected node, is no device's.
     pub(crate) fn device(&self, name: &str) -> Option<PathBuf> {
         let is_plain = Path::new(name).file_name().is_some_and(|plain| plain == name);
@@ -291,51 +76,6 @@ impl Paths {
     /// DMI identity.
     pub(crate) fn dmi(&self, attribute: &str) -> PathBuf {
         self.under("/sys/class/dmi/id").join(attribute)
-    }
-
-    /// Name servers in use.
-    pub(crate) fn resolv_conf(&self) -> PathBuf {
-        self.under("/etc/resolv.conf")
-    }
-
-    /// The API's address, written by the installer.
-    pub(crate) fn apiserver_env(&self) -> PathBuf {
-        self.under("/etc/kubernetes/apiserver-url.env")
-    }
-
-    /// Written by the script of the operator's mtu-migration.service.
-    pub(crate) fn mtu_migration(&self) -> PathBuf {
-        self.under("/etc/cno/mtu-migration")
-    }
-
-    /// This boot has cleared the address of OVN's southbound database.
-    pub(crate) fn ovn_remote_forgotten(&self) -> PathBuf {
-        self.under("/run/dayone/ovn-remote-forgotten")
-    }
-
-    /// Mark of configure-ovs.sh: it has run in this boot. On two-node clusters its unit is skipped then.
-    pub(crate) fn ovs_config_executed(&self) -> PathBuf {
-        self.under("/run/ovs-config-executed")
-    }
-
-    /// Files of OpenShift that name uplinks.
-    pub(crate) fn uplinks(&self) -> PathBuf {
-        self.under("/etc/ovnk")
-    }
-
-    /// The node IP, from nodeip-configuration.service.
-    pub(crate) fn primary_ip(&self) -> PathBuf {
-        self.under("/run/nodeip-configuration/primary-ip")
-    }
-
-    /// The uplink of the last automatic bridge; read and written by configure-ovs.sh too.
-    pub(crate) fn hint(&self) -> PathBuf {
-        self.under("/var/lib/ovnk/iface_default_hint")
-    }
-
-    /// Mark of configure-ovs.sh: a bridge was made in this boot.
-    pub(crate) fn boot_done(&self) -> PathBuf {
-        self.under("/run/configure-ovs-boot-done")
     }
 
     /// Where a unit can be masked: by the administrator, until the next boot, and by `systemd.mask=` on the
@@ -359,4 +99,120 @@ impl Paths {
         ]
         .map(|directory| self.under(directory))
     }
+}
+
+/// Methods of [`Paths`], each for a place on the node.
+macro_rules! places {
+    ($($(#[$what:meta])* $name:ident = $path:literal;)+) => {
+        impl Paths {
+            $($(#[$what])* pub(crate) fn $name(&self) -> PathBuf { self.under($path) })+
+        }
+    };
+}
+
+places! {
+    /// NetworkManager's saved profiles.
+    profiles = "/etc/NetworkManager/system-connections";
+    /// What NetworkManager keeps of its own settings.
+    network_manager_intern = "/var/lib/NetworkManager/NetworkManager-intern.conf";
+    /// The agent's settings.
+    settings = "/etc/dayone/dayone.toml";
+    /// Documents of all nodes of a role, written by MachineConfigs.
+    documents = "/etc/nmstate/openshift";
+    /// The files of `nmstatectl service`.
+    service_files = "/etc/nmstate";
+    /// The byte copy of the document in force, which other tools read.
+    applied = "/etc/nmstate/openshift/applied";
+    /// The agent's durable state.
+    state_dir = "/var/lib/dayone";
+    /// The open transaction: journal and copies. Exists only while one is open.
+    transaction = "/var/lib/dayone/transaction";
+    /// The agent's state of this boot.
+    runtime_dir = "/run/dayone";
+    /// The open transaction of an automatic bridge, where the disk is full or read-only.
+    volatile_transaction = "/run/dayone/transaction";
+    /// The decided commit of an automatic bridge whose transaction is in `/run`.
+    volatile_committed = "/run/dayone/committed";
+    /// The journal of a failed roll back while the last good document is applied.
+    set_aside = "/var/lib/dayone/transaction.failed";
+    /// A decided commit whose files are not yet all in place. Short-lived.
+    committed = "/var/lib/dayone/committed";
+    /// The committed document, the count of failures, and the machine.
+    record = "/var/lib/dayone/record.json";
+    /// The machine of the state of version 0.2.
+    machine = "/var/lib/dayone/machine.json";
+    /// The state of another installation.
+    other_machine = "/var/lib/dayone/other-machine";
+    /// machine-id(5).
+    machine_id = "/etc/machine-id";
+    /// proc_pid_mountinfo(5) of this process.
+    mounts = "/proc/self/mountinfo";
+    /// One JSON object a line: every finished transaction, newest last.
+    history = "/var/lib/dayone/history.jsonl";
+    /// The status of this boot.
+    status = "/run/dayone/status.json";
+    /// What this node's network had in this boot.
+    memory = "/run/dayone/memory.json";
+    /// Mark: a run or a check has ended, and dayone-health.service has not looked since.
+    ended = "/run/dayone/ended";
+    /// The last account of the node's health.
+    health = "/run/dayone/health.json";
+    /// Mark: the boot waits for the network (see `run::marks`).
+    undecided = "/run/dayone/undecided";
+    /// The rendered MachineConfig that machine-config-daemon has put in place.
+    machine_config = "/etc/machine-config-daemon/currentconfig";
+    /// Mark: this node has a document.
+    chosen = "/run/dayone/chosen";
+    /// Mark: a document is in force.
+    in_force = "/run/dayone/in-force";
+    /// Mark: br-ex is the affair of the document in force, to whose file it is a link.
+    bridge_of_document = "/run/dayone/bridge-of-document";
+    /// Mark: the boot waits for the automatic bridge.
+    bridge_undecided = "/run/dayone/bridge-undecided";
+    /// The numbers of attempts in a row that ended with the agent in this boot.
+    cut_off = "/run/dayone/cut-off";
+    /// Mark: br-ex belongs to the agent in this boot.
+    owns_bridge = "/run/dayone/owns-bridge";
+    /// Mark: the cluster changes its MTU in this boot, to the one that it has.
+    mtu_target = "/run/dayone/mtu-migration.json";
+    /// The plan of the automatic bridge that was committed in this boot.
+    bridge = "/run/dayone/bridge.json";
+    /// The account of the last trial in this boot.
+    trial = "/run/dayone/trial.json";
+    /// The document on trial: the caller's file may go meanwhile.
+    trial_document = "/run/dayone/trial.yml";
+    /// The request to keep the trial.
+    trial_confirmed = "/run/dayone/trial-confirmed";
+    /// Lock file, held by the active run.
+    lock = "/run/dayone/lock";
+    /// OVSDB's socket.
+    ovsdb_socket = "/run/openvswitch/db.sock";
+    /// Its file.
+    ovs_database = "/etc/openvswitch/conf.db";
+    /// The process of ovs-vswitchd; the file goes with its orderly end alone.
+    ovs_vswitchd_pid = "/run/openvswitch/ovs-vswitchd.pid";
+    /// The kernel's host name; poll reports a change.
+    kernel_hostname = "/proc/sys/kernel/hostname";
+    /// An id of this boot.
+    boot_id = "/proc/sys/kernel/random/boot_id";
+    /// Network devices.
+    sys_net = "/sys/class/net";
+    /// Name servers in use.
+    resolv_conf = "/etc/resolv.conf";
+    /// The API's address, written by the installer.
+    apiserver_env = "/etc/kubernetes/apiserver-url.env";
+    /// Written by the script of the operator's mtu-migration.service.
+    mtu_migration = "/etc/cno/mtu-migration";
+    /// This boot has cleared the address of OVN's southbound database.
+    ovn_remote_forgotten = "/run/dayone/ovn-remote-forgotten";
+    /// Mark of configure-ovs.sh: it has run in this boot. On two-node clusters its unit is skipped then.
+    ovs_config_executed = "/run/ovs-config-executed";
+    /// Files of OpenShift that name uplinks.
+    uplinks = "/etc/ovnk";
+    /// The node IP, from nodeip-configuration.service.
+    primary_ip = "/run/nodeip-configuration/primary-ip";
+    /// The uplink of the last automatic bridge; read and written by configure-ovs.sh too.
+    hint = "/var/lib/ovnk/iface_default_hint";
+    /// Mark of configure-ovs.sh: a bridge was made in this boot.
+    boot_done = "/run/configure-ovs-boot-done";
 }

@@ -80,37 +80,41 @@ pub(crate) enum Policy {
     Off,
 }
 
-/// The whole file.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
-pub(crate) struct Settings {
-    /// `fail` (default), `hold` or `continue`.
-    pub(crate) on_failure: OnFailure,
-    /// Failures after which a document is not tried again; 0 means never give up. Default 3.
-    pub(crate) max_attempts: u32,
-    /// The automatic bridge.
-    pub(crate) bridge: Bridge,
-    /// Bounds of the waits.
-    pub(crate) wait: Wait,
-    /// Bounds of the phases.
-    pub(crate) timeout: Timeouts,
-    /// Probes.
-    pub(crate) probe: Probes,
-    /// The bounds after which `dayone health` fails.
-    pub(crate) health: Health,
+/// A section of the file: each key with its type and its default.
+macro_rules! section {
+    ($(#[$what:meta])* $name:ident { $($(#[$of_key:meta])* $key:ident: $type:ty = $default:expr,)+ }) => {
+        $(#[$what])*
+        #[derive(Clone, Debug, Deserialize)]
+        #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+        pub(crate) struct $name {
+            $($(#[$of_key])* pub(crate) $key: $type,)+
+        }
+
+        impl Default for $name {
+            fn default() -> Self {
+                Self { $($key: $default,)+ }
+            }
+        }
+    };
 }
 
-impl Default for Settings {
-    fn default() -> Self {
-        Self {
-            on_failure: OnFailure::default(),
-            max_attempts: 3,
-            bridge: Bridge::default(),
-            wait: Wait::default(),
-            timeout: Timeouts::default(),
-            probe: Probes::default(),
-            health: Health::default(),
-        }
+section! {
+    /// The whole file.
+    Settings {
+        /// `fail` (default), `hold` or `continue`.
+        on_failure: OnFailure = OnFailure::default(),
+        /// Failures after which a document is not tried again; 0 means never give up.
+        max_attempts: u32 = 3,
+        /// The automatic bridge.
+        bridge: Bridge = Bridge::default(),
+        /// Bounds of the waits.
+        wait: Wait = Wait::default(),
+        /// Bounds of the phases.
+        timeout: Timeouts = Timeouts::default(),
+        /// Probes.
+        probe: Probes = Probes::default(),
+        /// The bounds after which `dayone health` fails.
+        health: Health = Health::default(),
     }
 }
 
@@ -122,83 +126,51 @@ pub(crate) struct Bridge {
     pub(crate) datapath_type: Option<String>,
 }
 
-/// Bounds of the waits before the transaction, in seconds.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
-pub(crate) struct Wait {
-    /// The end of another run that holds the lock. Default 600.
-    pub(crate) turn: Seconds,
-    /// A host name other than localhost, if host files exist. Default 300.
-    pub(crate) hostname: Seconds,
-    /// NetworkManager on the bus. Default 60.
-    pub(crate) network_manager: Seconds,
-    /// The end of NetworkManager's start-up of a named device; afterwards the agent goes on.
-    /// Default 15.
-    pub(crate) device_settled: Seconds,
-    /// OVSDB, if the document uses OVS. Default 30.
-    pub(crate) ovsdb: Seconds,
-    /// Each link that the document names. Default 60.
-    pub(crate) link: Seconds,
-    /// The network of a document already in force. Default 60.
-    pub(crate) network: Seconds,
-    /// The uplink of the automatic bridge. Default 60.
-    pub(crate) uplink: Seconds,
-    /// An answer that the network gave earlier in this boot, and gives neither with the change nor without it. Default 900.
-    pub(crate) answer: Seconds,
-}
-
-impl Default for Wait {
-    fn default() -> Self {
-        Self {
-            turn: Seconds(600.0),
-            hostname: Seconds(300.0),
-            network_manager: Seconds(60.0),
-            device_settled: Seconds(15.0),
-            ovsdb: Seconds(30.0),
-            link: Seconds(60.0),
-            network: Seconds(60.0),
-            uplink: Seconds(60.0),
-            answer: Seconds(900.0),
-        }
+section! {
+    /// Bounds of the waits before the transaction, in seconds.
+    Wait {
+        /// The end of another run that holds the lock.
+        turn: Seconds = Seconds(600.0),
+        /// A host name other than localhost, if host files exist.
+        hostname: Seconds = Seconds(300.0),
+        /// NetworkManager on the bus.
+        network_manager: Seconds = Seconds(60.0),
+        /// The end of NetworkManager's start-up of a named device; afterwards the agent goes on.
+        device_settled: Seconds = Seconds(15.0),
+        /// OVSDB, if the document uses OVS.
+        ovsdb: Seconds = Seconds(30.0),
+        /// Each link that the document names.
+        link: Seconds = Seconds(60.0),
+        /// The network of a document already in force.
+        network: Seconds = Seconds(60.0),
+        /// The uplink of the automatic bridge.
+        uplink: Seconds = Seconds(60.0),
+        /// An answer that the network gave earlier in this boot, and gives neither with the change nor without it.
+        answer: Seconds = Seconds(900.0),
     }
 }
 
-/// The bound of each phase, in seconds.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
-pub(crate) struct Timeouts {
-    /// Reading the current state. Default 20.
-    pub(crate) snapshot: Seconds,
-    /// Probes before the change. Default 5.
-    pub(crate) baseline: Seconds,
-    /// Creating a checkpoint, or committing it. Default 20.
-    pub(crate) checkpoint: Seconds,
-    /// Removing leftovers of other tools. Default 30.
-    pub(crate) take_over: Seconds,
-    /// Handing the document to NetworkManager. Default 120.
-    pub(crate) apply: Seconds,
-    /// Waiting until the current state matches the document. Default 90: behind a switch port that forwards nothing for 30 s,
-    /// NetworkManager's DHCP client gets its lease with the request that it sends after some 65 s.
-    pub(crate) verify: Seconds,
-    /// All probes together. Default 45: a switch port with classic spanning tree forwards nothing
-    /// for 30 s.
-    pub(crate) probe: Seconds,
-    /// Each step of a roll back. Default 90, as for `verify`.
-    pub(crate) roll_back: Seconds,
-}
-
-impl Default for Timeouts {
-    fn default() -> Self {
-        Self {
-            snapshot: Seconds(20.0),
-            baseline: Seconds(5.0),
-            checkpoint: Seconds(20.0),
-            take_over: Seconds(30.0),
-            apply: Seconds(120.0),
-            verify: Seconds(90.0),
-            probe: Seconds(45.0),
-            roll_back: Seconds(90.0),
-        }
+section! {
+    /// The bound of each phase, in seconds.
+    Timeouts {
+        /// Reading the current state.
+        snapshot: Seconds = Seconds(20.0),
+        /// Probes before the change.
+        baseline: Seconds = Seconds(5.0),
+        /// Creating a checkpoint, or committing it.
+        checkpoint: Seconds = Seconds(20.0),
+        /// Removing leftovers of other tools.
+        take_over: Seconds = Seconds(30.0),
+        /// Handing the document to NetworkManager.
+        apply: Seconds = Seconds(120.0),
+        /// Waiting until the current state matches the document. Default 90: behind a switch port that forwards nothing for 30 s,
+        /// NetworkManager's DHCP client gets its lease with the request that it sends after some 65 s.
+        verify: Seconds = Seconds(90.0),
+        /// All probes together. Default 45: a switch port with classic spanning tree forwards nothing
+        /// for 30 s.
+        probe: Seconds = Seconds(45.0),
+        /// Each step of a roll back. Default 90, as for `verify`.
+        roll_back: Seconds = Seconds(90.0),
     }
 }
 
@@ -228,55 +200,49 @@ impl Timeouts {
     }
 }
 
-/// The bounds of what is no failure for a while, in seconds.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
-pub(crate) struct Health {
-    /// A changed document that waits for its boot. Default 86400.
-    pub(crate) pending: Seconds,
-    /// A run, a boot before its first run, a service that is down. Default 600.
-    pub(crate) run: Seconds,
-}
-
-impl Default for Health {
-    fn default() -> Self {
-        Self { pending: Seconds(86_400.0), run: Seconds(600.0) }
+section! {
+    /// The bounds of what is no failure for a while, in seconds.
+    Health {
+        /// A changed document that waits for its boot.
+        pending: Seconds = Seconds(86_400.0),
+        /// A run, a boot before its first run, a service that is down.
+        run: Seconds = Seconds(600.0),
     }
 }
 
-/// Policy of each probe.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
-pub(crate) struct Probes {
-    /// Default gateways. Default `if-it-worked-before`; one that the document names is required
-    /// unless this is `off`.
-    pub(crate) gateway: Policy,
-    /// Any configured name server answers. Default `if-it-worked-before`.
-    pub(crate) dns: Policy,
-    /// The name to look up; any answer counts. Default `.` (the root's name servers).
-    pub(crate) dns_name: String,
-    /// The API accepts a connection. Default `if-it-worked-before`.
-    pub(crate) api: Policy,
-    /// `host:port`; default from `/etc/kubernetes/apiserver-url.env`.
-    pub(crate) api_address: Option<String>,
-    /// Carrier and speed of a bond's ports. Default `off`, as for each probe of the wire.
-    pub(crate) bond: Policy,
-    /// LACP.
-    pub(crate) lacp: Policy,
-    /// A neighbour on each VLAN.
-    pub(crate) vlan: Policy,
-    /// Packets of full size.
-    pub(crate) mtu: Policy,
-    /// Addresses that another machine has too.
-    pub(crate) duplicate: Policy,
-    /// The other ends of the cables.
-    pub(crate) lldp: Policy,
-    /// Machines that `mtu` and `vlan` ask beside the gateways.
-    pub(crate) peers: Vec<IpAddr>,
-    /// The expected other ends.
-    pub(crate) lldp_neighbour: Vec<LldpNeighbour>,
-    /// Custom targets.
-    pub(crate) target: Vec<Target>,
+section! {
+    /// Policy of each probe.
+    Probes {
+        /// Default gateways. Default `if-it-worked-before`; one that the document names is required
+        /// unless this is `off`.
+        gateway: Policy = Policy::IfItWorkedBefore,
+        /// Any configured name server answers. Default `if-it-worked-before`.
+        dns: Policy = Policy::IfItWorkedBefore,
+        /// The name to look up; any answer counts. Default `.` (the root's name servers).
+        dns_name: String = ".".to_owned(),
+        /// The API accepts a connection. Default `if-it-worked-before`.
+        api: Policy = Policy::IfItWorkedBefore,
+        /// `host:port`; default from `/etc/kubernetes/apiserver-url.env`.
+        api_address: Option<String> = None,
+        /// Carrier and speed of a bond's ports. Default `off`, as for each probe of the wire.
+        bond: Policy = Policy::Off,
+        /// LACP.
+        lacp: Policy = Policy::Off,
+        /// A neighbour on each VLAN.
+        vlan: Policy = Policy::Off,
+        /// Packets of full size.
+        mtu: Policy = Policy::Off,
+        /// Addresses that another machine has too.
+        duplicate: Policy = Policy::Off,
+        /// The other ends of the cables.
+        lldp: Policy = Policy::Off,
+        /// Machines that `mtu` and `vlan` ask beside the gateways.
+        peers: Vec<IpAddr> = Vec::new(),
+        /// The expected other ends.
+        lldp_neighbour: Vec<LldpNeighbour> = Vec::new(),
+        /// Custom targets.
+        target: Vec<Target> = Vec::new(),
+    }
 }
 
 /// `[[probe.lldp-neighbour]]`: the switch and the port at the end of a cable, as they say of themselves.
@@ -288,27 +254,6 @@ pub(crate) struct LldpNeighbour {
     pub(crate) system: Option<String>,
     /// The port's id; any without it.
     pub(crate) port: Option<String>,
-}
-
-impl Default for Probes {
-    fn default() -> Self {
-        Self {
-            gateway: Policy::IfItWorkedBefore,
-            dns: Policy::IfItWorkedBefore,
-            dns_name: ".".to_owned(),
-            api: Policy::IfItWorkedBefore,
-            api_address: None,
-            bond: Policy::Off,
-            lacp: Policy::Off,
-            vlan: Policy::Off,
-            mtu: Policy::Off,
-            duplicate: Policy::Off,
-            lldp: Policy::Off,
-            peers: Vec::new(),
-            lldp_neighbour: Vec::new(),
-            target: Vec::new(),
-        }
-    }
 }
 
 /// `[[probe.target]]`: a name, one of `tcp` and `http`, and a policy.

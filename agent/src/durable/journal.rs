@@ -75,17 +75,10 @@ impl Journal {
         before: Before,
         probes: Vec<ProbeResult>,
     ) -> Self {
-        Self {
-            version: VERSION,
-            kind,
-            boot_id: boot_id(paths),
-            digest: document.digest.clone(),
-            source: document.path.clone(),
-            bridges,
-            before,
-            probes,
-            failures: Some(Record::load(paths).failures_of(&document.digest)),
-        }
+        let failures = Some(Record::load(paths).failures_of(&document.digest));
+        let (digest, source) = (document.digest.clone(), document.path.clone());
+        let (version, boot_id) = (VERSION, boot_id(paths));
+        Self { version, kind, boot_id, digest, source, bridges, before, probes, failures }
     }
 
     /// The journal of an automatic bridge with this picture.
@@ -96,17 +89,9 @@ impl Journal {
         before: Before,
         probes: Vec<ProbeResult>,
     ) -> Self {
-        Self {
-            version: VERSION,
-            kind: ChangeKind::Bridge,
-            boot_id: boot_id(paths),
-            digest: Digest::of(picture.as_bytes()),
-            source: paths.bridge(),
-            bridges,
-            before,
-            probes,
-            failures: None,
-        }
+        let (digest, source) = (Digest::of(picture.as_bytes()), paths.bridge());
+        let (version, kind, boot_id) = (VERSION, ChangeKind::Bridge, boot_id(paths));
+        Self { version, kind, boot_id, digest, source, bridges, before, probes, failures: None }
     }
 
     /// Whether the journal was opened in this boot.

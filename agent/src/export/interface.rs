@@ -30,7 +30,7 @@ const OBSERVED: [&str; 9] = [
 
 /// Keys that stand in a document where the profile sets one of these properties, and their sections. NetworkManager tells only
 /// properties that differ from its default.
-const OF_PROFILE: [(&str, &[(&str, &str)]); 41] = [
+const OF_PROFILE: [(&str, &[(&str, &str)]); 27] = [
     ("/mtu", &[(WIRED, "mtu"), ("infiniband", "mtu")]),
     ("/accept-all-mac-addresses", &[(WIRED, "accept-all-mac-addresses")]),
     ("/lldp", &[("connection", "lldp")]),
@@ -58,39 +58,27 @@ const OF_PROFILE: [(&str, &[(&str, &str)]); 41] = [
     ("/bridge/options/group-fwd-mask", &[("bridge", "group-forward-mask")]),
     ("/bridge/options/hash-max", &[("bridge", "multicast-hash-max")]),
     ("/bridge/options/mac-ageing-time", &[("bridge", "ageing-time")]),
-    ("/bridge/options/multicast-last-member-count", &[("bridge", "multicast-last-member-count")]),
-    (
-        "/bridge/options/multicast-last-member-interval",
-        &[("bridge", "multicast-last-member-interval")],
-    ),
-    (
-        "/bridge/options/multicast-membership-interval",
-        &[("bridge", "multicast-membership-interval")],
-    ),
-    ("/bridge/options/multicast-querier", &[("bridge", "multicast-querier")]),
-    ("/bridge/options/multicast-querier-interval", &[("bridge", "multicast-querier-interval")]),
-    ("/bridge/options/multicast-query-interval", &[("bridge", "multicast-query-interval")]),
-    (
-        "/bridge/options/multicast-query-response-interval",
-        &[("bridge", "multicast-query-response-interval")],
-    ),
-    ("/bridge/options/multicast-query-use-ifaddr", &[("bridge", "multicast-query-use-ifaddr")]),
-    ("/bridge/options/multicast-router", &[("bridge", "multicast-router")]),
-    ("/bridge/options/multicast-snooping", &[("bridge", "multicast-snooping")]),
-    (
-        "/bridge/options/multicast-startup-query-count",
-        &[("bridge", "multicast-startup-query-count")],
-    ),
-    (
-        "/bridge/options/multicast-startup-query-interval",
-        &[("bridge", "multicast-startup-query-interval")],
-    ),
-    ("/bridge/options/vlan-protocol", &[("bridge", "vlan-protocol")]),
-    ("/bridge/options/vlan-default-pvid", &[("bridge", "vlan-default-pvid")]),
     ("/ovs-db/external_ids", &[("ovs-external-ids", "data")]),
     ("/ovs-db/other_config", &[("ovs-other-config", "data")]),
 ];
 
+/// Options of a kernel's bridge that its profile has by the same name.
+const OF_BRIDGE: [&str; 14] = [
+    "multicast-last-member-count",
+    "multicast-last-member-interval",
+    "multicast-membership-interval",
+    "multicast-querier",
+    "multicast-querier-interval",
+    "multicast-query-interval",
+    "multicast-query-response-interval",
+    "multicast-query-use-ifaddr",
+    "multicast-router",
+    "multicast-snooping",
+    "multicast-startup-query-count",
+    "multicast-startup-query-interval",
+    "vlan-protocol",
+    "vlan-default-pvid",
+];
 /// NetworkManager's name of the section `[ethernet]` of keyfiles.
 const WIRED: &str = "802-3-ethernet";
 
@@ -111,6 +99,9 @@ pub(super) fn exported(
         if !properties.iter().any(|(section, property)| is_set(settings, section, property)) {
             remove(&mut own, path);
         }
+    }
+    for option in OF_BRIDGE.into_iter().filter(|option| !is_set(settings, "bridge", option)) {
+        remove(&mut own, &format!("/bridge/options/{option}"));
     }
     // A bridge of the kernel's says which, since its spanning tree is on by NetworkManager's default.
     if own["type"] == OVS_BRIDGE && !is_set(settings, OVS_BRIDGE, "stp-enable") {
