@@ -20,7 +20,7 @@ use std::time::Duration;
 use futures_util::{FutureExt as _, StreamExt as _};
 use zbus::zvariant::OwnedObjectPath;
 
-use self::bus::{NM, call, path_of, unless_gone};
+use self::bus::{NM, call, path_of, proxy, unless_gone};
 use self::proxies::{CheckpointProxy, DeviceProxy};
 pub(crate) use self::{
     bus::{Bus, BusError},
@@ -101,10 +101,9 @@ const DEACTIVATING: u32 = 110;
 impl Bus {
     /// Whether NetworkManager owns its name. The question starts nothing.
     pub(crate) async fn has_network_manager(&self) -> Result<bool, BusError> {
-        let watch = |e| BusError::Watch { name: NM, source: Box::new(e) };
         let dbus = zbus::fdo::DBusProxy::new(&self.connection).await.map_err(watch)?;
-        let name = zbus::names::BusName::try_from(NM).map_err(|e| watch(e.into()))?;
-        dbus.name_has_owner(name).await.map_err(|e| watch(e.into()))
+        let name = zbus::names::BusName::try_from(NM).map_err(watch)?;
+        dbus.name_has_owner(name).await.map_err(watch)
     }
 
     /// Returns when NetworkManager is there.
@@ -133,12 +132,10 @@ impl Bus {
 
     /// Returns when NetworkManager owns its name.
     async fn name_owned(&self) -> Result<(), BusError> {
-        let watch = |e| BusError::Watch { name: NM, source: Box::new(e) };
         let dbus = zbus::fdo::DBusProxy::new(&self.connection).await.map_err(watch)?;
         let mut changes =
             dbus.receive_name_owner_changed_with_args(&[(0, NM)]).await.map_err(watch)?;
-        let name = zbus::names::BusName::try_from(NM).map_err(|e| watch(e.into()))?;
-        if dbus.name_has_owner(name).await.map_err(|e| watch(e.into()))? {
+        if self.has_network_manager().await? {
             return Ok(());
         }
         while let Some(change) = changes.next().await {
@@ -176,7 +173,6 @@ impl Bus {
     /// their own connection: while a queue is full, zbus reads nothing from its socket, not even
     /// replies to calls.
     pub(crate) async fn signals(&self) -> Result<Signals, BusError> {
-        let watch = |e| BusError::Watch { name: NM, source: Box::new(e) };
         let connection = zbus::Connection::system().await.map_err(watch)?;
         let rule = zbus::MatchRule::builder()
             .msg_type(zbus::message::Type::Signal)
@@ -216,13 +212,12 @@ impl Bus {
 
     /// Names of Open vSwitch's interfaces that NetworkManager takes down at the moment.
     pub(crate) async fn deactivating_interfaces(&self) -> Result<Vec<String>, BusError> {
-        let query = || call("the list of devices");
+        let query = call("the list of devices");
         let mut found = Vec::new();
-        for path in self.manager.get_all_devices().await.map_err(query())? {
+        for path in self.manager.get_all_devices().await.map_err(query)? {
             let proxy = self.device_proxy(path.as_str()).await?;
             let answers = tokio::try_join!(proxy.interface(), proxy.device_type(), proxy.state());
-            if let Some((name, OVS_INTERFACE, DEACTIVATING)) =
-                unless_gone(answers.map_err(query()))?
+            if let Some((name, OVS_INTERFACE, DEACTIVATING)) = unless_gone(answers.map_err(query))?
             {
                 found.push(name);
             }
@@ -231,35 +226,29 @@ impl Bus {
     }
 
     async fn device_proxy(&self, path: &str) -> Result<DeviceProxy<'static>, BusError> {
-        DeviceProxy::builder(&self.connection)
-            .cache_properties(zbus::proxy::CacheProperties::No)
-            .path(path.to_owned())
-            .map_err(call("a query"))?
-            .build()
-            .await
-            .map_err(call("a query"))
+        proxy(&self.connection, Some(path)).await.map_err(call("a query"))
     }
 
     /// Object path of a device by interface name. OVS bridges and ports have their own devices,
     /// which may share the name of an interface; this finds the interface.
     async fn device(&self, name: &str) -> Result<Option<String>, BusError> {
-        let query = || call("the list of devices");
+        let query = call("the list of devices");
         match self.manager.get_device_by_ip_iface(name).await {
             Ok(path) => {
                 let kind = self.device_proxy(path.as_str()).await?.device_type().await;
-                let kind = unless_gone(kind.map_err(query()))?;
+                let kind = unless_gone(kind.map_err(query))?;
                 if kind.is_some_and(|kind| !OVS_BRIDGE_OR_PORT.contains(&kind)) {
                     return Ok(Some(path.to_string()));
                 }
             }
             // An interface that the kernel does not have yet may still have a device.
             Err(zbus::Error::MethodError(error, ..)) if error.ends_with("UnknownDevice") => {}
-            Err(source) => return Err(query()(source)),
+            Err(source) => return Err(query(source)),
         }
-        for path in self.manager.get_all_devices().await.map_err(query())? {
+        for path in self.manager.get_all_devices().await.map_err(query)? {
             let proxy = self.device_proxy(path.as_str()).await?;
             let answers = tokio::try_join!(proxy.interface(), proxy.device_type());
-            if let Some((found, kind)) = unless_gone(answers.map_err(query()))?
+            if let Some((found, kind)) = unless_gone(answers.map_err(query))?
                 && found == name
                 && !OVS_BRIDGE_OR_PORT.contains(&kind)
             {
@@ -280,10 +269,10 @@ impl Bus {
         &self,
         checkpoint: &Checkpoint,
     ) -> Result<Option<Deadline>, BusError> {
-        let query = || call("the list of checkpoints");
-        let proxy = self.checkpoint_proxy(checkpoint).await.map_err(query())?;
+        let query = call("the list of checkpoints");
+        let proxy = self.checkpoint_proxy(checkpoint).await.map_err(query)?;
         let answers = tokio::try_join!(proxy.created(), proxy.rollback_timeout());
-        let found = unless_gone(answers.map_err(query()))?;
+        let found = unless_gone(answers.map_err(query))?;
         Ok(found.map(|(created, seconds)| Deadline {
             created: Duration::from_millis(created.unsigned_abs()),
             seconds,
@@ -292,21 +281,21 @@ impl Bus {
 
     /// The devices of a checkpoint; none if it is gone.
     async fn devices_of(&self, checkpoint: &Checkpoint) -> Result<Vec<OwnedObjectPath>, BusError> {
-        let query = || call("the list of checkpoints");
-        let proxy = self.checkpoint_proxy(checkpoint).await.map_err(query())?;
-        Ok(unless_gone(proxy.devices().await.map_err(query()))?.unwrap_or_default())
+        let query = call("the list of checkpoints");
+        let proxy = self.checkpoint_proxy(checkpoint).await.map_err(query)?;
+        Ok(unless_gone(proxy.devices().await.map_err(query))?.unwrap_or_default())
     }
 
     /// Returns the checkpoints that exist now, with the devices of each.
     pub(crate) async fn held_devices(&self) -> Result<Vec<HeldDevices>, BusError> {
-        let query = || call("the list of checkpoints");
+        let query = call("the list of checkpoints");
         let mut held = Vec::new();
         for checkpoint in self.checkpoints().await? {
             let Some(deadline) = self.deadline(&checkpoint).await? else { continue };
             let mut devices = Vec::new();
             for path in self.devices_of(&checkpoint).await? {
                 let name = self.device_proxy(path.as_str()).await?.interface().await;
-                devices.extend(unless_gone(name.map_err(query()))?);
+                devices.extend(unless_gone(name.map_err(query))?);
             }
             // A bridge of Open vSwitch, its port and its interface have one name.
             devices.sort_unstable();
@@ -320,11 +309,7 @@ impl Bus {
         &self,
         checkpoint: &Checkpoint,
     ) -> Result<CheckpointProxy<'static>, zbus::Error> {
-        CheckpointProxy::builder(&self.connection)
-            .cache_properties(zbus::proxy::CacheProperties::No)
-            .path(checkpoint.0.clone())?
-            .build()
-            .await
+        proxy(&self.connection, Some(&checkpoint.0)).await
     }
 
     /// A checkpoint of every device that no other one has; it rolls back by itself after `timeout` seconds.
@@ -379,6 +364,10 @@ impl Bus {
         self.settings.reload_connections().await.map_err(call("to reload profiles"))?;
         self.manager.reload(RELOAD_SETTINGS).await.map_err(call("to reload its settings"))
     }
+}
+
+fn watch(error: impl Into<zbus::Error>) -> BusError {
+    BusError::Watch { name: NM, source: Box::new(error.into()) }
 }
 
 /// Signals of NetworkManager.

@@ -9,7 +9,7 @@ mod links;
 mod routes;
 mod wire;
 
-use std::{net::IpAddr, sync::Arc};
+use std::{borrow::Cow, net::IpAddr, sync::Arc};
 
 use futures_util::{StreamExt as _, TryStreamExt as _};
 use rtnetlink::{
@@ -20,7 +20,6 @@ use rtnetlink::{
         address::{
             AddressAttribute, AddressFlags, AddressHeaderFlags, AddressMessage, AddressScope,
         },
-        link::LinkMessage,
         neighbour::{
             NeighbourAddress, NeighbourAttribute, NeighbourFlags, NeighbourMessage, NeighbourState,
         },
@@ -41,32 +40,14 @@ use crate::model::{Address, Link, OnLink, Route, Scope};
 pub(crate) enum NetlinkError {
     #[error("cannot open a netlink socket")]
     Open { source: std::io::Error },
-    #[error("cannot list links")]
-    Links { source: rtnetlink::Error },
-    #[error("cannot list addresses")]
-    Addresses { source: rtnetlink::Error },
-    #[error("cannot list routes")]
-    Routes { source: rtnetlink::Error },
-    #[error("cannot restore the address {address}")]
-    AddAddress { address: Box<OnLink>, source: rtnetlink::Error },
-    #[error("cannot have {link} receive all multicast packets")]
-    AllMulticast { link: String, source: rtnetlink::Error },
-    #[error("cannot set the MTU {mtu} of {link}")]
-    SetMtu { link: String, mtu: u32, source: rtnetlink::Error },
-    #[error("cannot set the MAC address of {link}")]
-    SetMac { link: String, source: rtnetlink::Error },
-    #[error("cannot set {link} up")]
-    SetUp { link: String, source: rtnetlink::Error },
-    #[error("cannot remove {link}")]
-    Remove { link: String, source: rtnetlink::Error },
-    #[error("cannot list neighbours")]
-    Neighbours { source: rtnetlink::Error },
-    #[error("cannot ask for the neighbour {ip}")]
-    Solicit { ip: IpAddr, source: rtnetlink::Error },
-    #[error("cannot restore a route of another program")]
-    AddRoute { source: rtnetlink::Error },
+    #[error("cannot {what}")]
+    Request { what: Cow<'static, str>, source: rtnetlink::Error },
     #[error("netlink events ended")]
     EventsEnded,
+}
+
+fn cannot(what: impl Into<Cow<'static, str>>) -> impl FnOnce(rtnetlink::Error) -> NetlinkError {
+    |source| NetlinkError::Request { what: what.into(), source }
 }
 
 /// An address with the kernel's own message, so that label, flags and lifetimes can be restored too.
@@ -101,33 +82,30 @@ pub(crate) struct Events {
         futures_channel::mpsc::UnboundedReceiver<(NetlinkMessage<RouteNetlinkMessage>, SocketAddr)>,
 }
 
+/// The groups of events: those of links and addresses, those of routes, and that of neighbours.
+const GROUPS: [MulticastGroup; 6] = [
+    MulticastGroup::Link,
+    MulticastGroup::Ipv4Ifaddr,
+    MulticastGroup::Ipv6Ifaddr,
+    MulticastGroup::Ipv4Route,
+    MulticastGroup::Ipv6Route,
+    MulticastGroup::Neigh,
+];
+
 impl Events {
     /// Subscribes to all of them.
     pub(crate) fn subscribe() -> Result<Self, NetlinkError> {
-        Self::of(&[
-            MulticastGroup::Link,
-            MulticastGroup::Ipv4Ifaddr,
-            MulticastGroup::Ipv6Ifaddr,
-            MulticastGroup::Ipv4Route,
-            MulticastGroup::Ipv6Route,
-            MulticastGroup::Neigh,
-        ])
+        Self::of(&GROUPS)
     }
 
     /// Subscribes to addresses, and to links, which come and go with them.
     pub(crate) fn addresses() -> Result<Self, NetlinkError> {
-        Self::of(&[MulticastGroup::Link, MulticastGroup::Ipv4Ifaddr, MulticastGroup::Ipv6Ifaddr])
+        Self::of(&GROUPS[..3])
     }
 
     /// Subscribes to links, addresses and routes.
     pub(crate) fn links_addresses_and_routes() -> Result<Self, NetlinkError> {
-        Self::of(&[
-            MulticastGroup::Link,
-            MulticastGroup::Ipv4Ifaddr,
-            MulticastGroup::Ipv6Ifaddr,
-            MulticastGroup::Ipv4Route,
-            MulticastGroup::Ipv6Route,
-        ])
+        Self::of(&GROUPS[..5])
     }
 
     fn of(groups: &[MulticastGroup]) -> Result<Self, NetlinkError> {
@@ -159,15 +137,8 @@ impl Netlink {
     /// All links.
     pub(crate) async fn links(&self) -> Result<Vec<Link>, NetlinkError> {
         let _turn = self.turn.lock().await;
-        let messages: Vec<LinkMessage> = self
-            .handle
-            .link()
-            .get()
-            .execute()
-            .try_collect()
-            .await
-            .map_err(|source| NetlinkError::Links { source })?;
-        Ok(links::links(messages))
+        let messages = self.handle.link().get().execute().try_collect::<Vec<_>>().await;
+        Ok(links::links(messages.map_err(cannot("list links"))?))
     }
 
     /// All addresses, of both families.
@@ -192,14 +163,8 @@ impl Netlink {
         links: &[Link],
     ) -> Result<Vec<KeptAddress>, NetlinkError> {
         let _turn = self.turn.lock().await;
-        let messages: Vec<AddressMessage> = self
-            .handle
-            .address()
-            .get()
-            .execute()
-            .try_collect()
-            .await
-            .map_err(|source| NetlinkError::Addresses { source })?;
+        let messages = self.handle.address().get().execute().try_collect::<Vec<_>>().await;
+        let messages = messages.map_err(cannot("list addresses"))?;
         Ok(messages.into_iter().filter_map(|m| address(m, links)).collect())
     }
 
@@ -215,10 +180,7 @@ impl Netlink {
         let mut request =
             self.handle.address().add(link.index, address.on.ip, address.on.prefix).replace();
         *request.message_mut() = message;
-        request.execute().await.map_err(|source| NetlinkError::AddAddress {
-            address: Box::new(address.on.clone()),
-            source,
-        })
+        request.execute().await.map_err(cannot(format!("restore the address {}", address.on)))
     }
 
     /// Default routes of the main table, one for each next hop.
@@ -248,10 +210,8 @@ impl Netlink {
                 IpVersion::V6 => RouteMessageBuilder::<std::net::Ipv6Addr>::new().build(),
             };
             let _turn = self.turn.lock().await;
-            let routes = self.handle.route().get(query).execute().try_collect().await;
-            let routes: Vec<RouteMessage> =
-                routes.map_err(|source| NetlinkError::Routes { source })?;
-            found.extend(routes);
+            let routes = self.handle.route().get(query).execute().try_collect::<Vec<_>>().await;
+            found.extend(routes.map_err(cannot("list routes"))?);
         }
         Ok(found)
     }
@@ -273,7 +233,7 @@ impl Netlink {
             .replace()
             .execute()
             .await
-            .map_err(|source| NetlinkError::Solicit { ip, source })
+            .map_err(cannot(format!("ask for the neighbour {ip}")))
     }
 
     /// The state of the kernel's neighbour entry.
@@ -303,15 +263,8 @@ impl Netlink {
     ) -> Result<Option<NeighbourMessage>, NetlinkError> {
         let family = if ip.is_ipv4() { AddressFamily::Inet } else { AddressFamily::Inet6 };
         let _turn = self.turn.lock().await;
-        let entries: Vec<NeighbourMessage> = self
-            .handle
-            .neighbours()
-            .get()
-            .set_address_family(family)
-            .execute()
-            .try_collect()
-            .await
-            .map_err(|source| NetlinkError::Neighbours { source })?;
+        let entries = self.handle.neighbours().get().set_address_family(family).execute();
+        let entries = entries.try_collect::<Vec<_>>().await.map_err(cannot("list neighbours"))?;
         let wanted = match ip {
             IpAddr::V4(ip) => NeighbourAddress::Inet(ip),
             IpAddr::V6(ip) => NeighbourAddress::Inet6(ip),

@@ -7,7 +7,8 @@ use zbus::zvariant::{OwnedObjectPath, OwnedValue};
 
 use super::{
     active::ACTIVATED,
-    bus::{Bus, BusError, call, path_of, unless_gone},
+    bus::{Bus, BusError, call, path_of, proxy, unless_gone},
+    proxies::ActiveConnectionProxy,
 };
 use crate::model::{Active, Family};
 
@@ -68,19 +69,20 @@ impl Bus {
 
     /// Activates a profile, and returns when it is active; an error if NetworkManager gives up.
     pub(crate) async fn bring_up(&self, active: &Active) -> Result<(), BusError> {
-        let refused = || call("an activation");
+        let refused = call("an activation");
         let path = self.begin(active).await?;
-        let proxy = self.active_connection(path).await.map_err(refused())?;
-        let mut transitions = proxy.receive_transition().await.map_err(refused())?;
+        let proxy: ActiveConnectionProxy<'_> =
+            proxy(&self.connection, Some(&path)).await.map_err(refused)?;
+        let mut transitions = proxy.receive_transition().await.map_err(refused)?;
         let down = |reason| BusError::NotActive { profile: active.uuid.clone(), reason };
         // The state may have changed before the subscription; a profile that failed has no object.
-        match unless_gone(proxy.state().await.map_err(refused()))? {
+        match unless_gone(proxy.state().await.map_err(refused))? {
             Some(ACTIVATED) => return Ok(()),
             Some(state) if !DOWN.contains(&state) => {}
             Some(_) | None => return Err(down(reason(0))),
         }
         while let Some(transition) = transitions.next().await {
-            let now = transition.args().map_err(refused())?;
+            let now = transition.args().map_err(refused)?;
             if now.state == ACTIVATED {
                 return Ok(());
             }
@@ -92,21 +94,21 @@ impl Bus {
     }
 
     async fn begin(&self, active: &Active) -> Result<OwnedObjectPath, BusError> {
-        let refused = || call("an activation");
+        let refused = call("an activation");
         let connection =
-            self.settings.get_connection_by_uuid(&active.uuid).await.map_err(refused())?;
-        let none = path_of("/").map_err(refused())?;
+            self.settings.get_connection_by_uuid(&active.uuid).await.map_err(refused)?;
+        let none = path_of("/").map_err(refused)?;
         // OVS bridges and ports share their name with an interface, and virtual devices may not
         // exist yet: only a NIC needs an explicit device.
         let device =
             if active.kind == "802-3-ethernet" { self.device(&active.device).await? } else { None };
         let device = match &device {
-            Some(path) => path_of(path).map_err(refused())?,
+            Some(path) => path_of(path).map_err(refused)?,
             None => none.clone(),
         };
         self.manager
             .activate_connection(&connection.as_ref(), &device, &none)
             .await
-            .map_err(refused())
+            .map_err(refused)
     }
 }

@@ -9,10 +9,7 @@ use zbus::{
     zvariant::{OwnedObjectPath, OwnedValue},
 };
 
-use super::{
-    bus::{Bus, BusError, NM, call, unless_gone},
-    proxies::ActiveConnectionProxy,
-};
+use super::bus::{Bus, BusError, NM, call, unless_gone};
 use crate::model::Active;
 
 pub(super) const ACTIVE_CONNECTIONS: &str = "the list of active connections";
@@ -106,14 +103,12 @@ impl Bus {
 
     /// All active connections, without those that go away meanwhile.
     pub(super) async fn active_connections(&self) -> Result<Vec<ActiveConnection>, BusError> {
-        let query = || call(ACTIVE_CONNECTIONS);
-        let paths = self.manager.active_connections().await.map_err(query())?;
+        let query = call(ACTIVE_CONNECTIONS);
+        let paths = self.manager.active_connections().await.map_err(query)?;
         let one = async |path: OwnedObjectPath| {
             let answer = self.properties(&path, INTERFACE).await;
-            Ok::<_, BusError>(match unless_gone(answer.map_err(query()))? {
-                Some(properties) => {
-                    Some(ActiveConnection::read(path, properties).map_err(query())?)
-                }
+            Ok::<_, BusError>(match unless_gone(answer.map_err(query))? {
+                Some(properties) => Some(ActiveConnection::read(path, properties).map_err(query)?),
                 None => None,
             })
         };
@@ -137,11 +132,11 @@ impl Bus {
     }
 
     async fn with_devices(&self, all: &[ActiveConnection]) -> Result<Vec<Active>, BusError> {
-        let query = || call(ACTIVE_CONNECTIONS);
+        let query = call(ACTIVE_CONNECTIONS);
         let of_profiles = all.iter().filter(|active| active.has_profile());
         let one = async |active: &ActiveConnection, device: &OwnedObjectPath| {
             let name = self.device_proxy(device.as_str()).await?.interface().await;
-            Ok::<_, BusError>(unless_gone(name.map_err(query()))?.map(|device| Active {
+            Ok::<_, BusError>(unless_gone(name.map_err(query))?.map(|device| Active {
                 uuid: active.uuid.clone(),
                 device,
                 kind: active.kind.clone(),
@@ -151,18 +146,6 @@ impl Bus {
             .flat_map(|profile| profile.devices.iter().map(move |device| (profile, device)));
         let asked = asked.map(|(active, device)| one(active, device));
         Ok(try_join_all(asked).await?.into_iter().flatten().collect())
-    }
-
-    /// The proxy of one, for its signals.
-    pub(super) async fn active_connection(
-        &self,
-        path: OwnedObjectPath,
-    ) -> Result<ActiveConnectionProxy<'_>, zbus::Error> {
-        ActiveConnectionProxy::builder(&self.connection)
-            .cache_properties(zbus::proxy::CacheProperties::No)
-            .path(path)?
-            .build()
-            .await
     }
 }
 

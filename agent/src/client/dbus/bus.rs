@@ -1,7 +1,11 @@
 //! The connection to NetworkManager, and the errors of the bus.
 
 use thiserror::Error;
-use zbus::{DBusError as _, zvariant::ObjectPath};
+use zbus::{
+    DBusError as _,
+    proxy::{Builder, CacheProperties},
+    zvariant::ObjectPath,
+};
 
 use super::proxies::{ConnectionSettingsProxy, ManagerProxy};
 
@@ -71,12 +75,24 @@ pub(super) fn unless_gone<T>(answer: Result<T, BusError>) -> Result<Option<T>, B
     }
 }
 
-pub(super) fn call(operation: &'static str) -> impl Fn(zbus::Error) -> BusError {
+pub(super) fn call(operation: &'static str) -> impl Fn(zbus::Error) -> BusError + Copy {
     move |e| BusError::Call { operation, source: Box::new(e) }
 }
 
 pub(super) fn path_of(text: &str) -> Result<ObjectPath<'_>, zbus::Error> {
     ObjectPath::try_from(text).map_err(Into::into)
+}
+
+/// A proxy that asks the bus for each property again; without a path, of the interface's one object.
+pub(super) async fn proxy<P>(connection: &zbus::Connection, path: Option<&str>) -> zbus::Result<P>
+where
+    P: zbus::proxy::Defaults + From<zbus::Proxy<'static>>,
+{
+    let builder = Builder::new(connection).cache_properties(CacheProperties::No);
+    match path {
+        Some(path) => builder.path(path.to_owned())?.build().await,
+        None => builder.build().await,
+    }
 }
 
 /// NetworkManager.
@@ -97,19 +113,9 @@ impl Bus {
     /// NetworkManager on this connection.
     pub(super) async fn on(connection: zbus::Connection) -> Result<Self, BusError> {
         let connect = |e| BusError::Connect { source: Box::new(e) };
-        Ok(Self {
-            manager: ManagerProxy::builder(&connection)
-                .cache_properties(zbus::proxy::CacheProperties::No)
-                .build()
-                .await
-                .map_err(connect)?,
-            settings: ConnectionSettingsProxy::builder(&connection)
-                .cache_properties(zbus::proxy::CacheProperties::No)
-                .build()
-                .await
-                .map_err(connect)?,
-            connection,
-        })
+        let manager = proxy(&connection, None).await.map_err(connect)?;
+        let settings = proxy(&connection, None).await.map_err(connect)?;
+        Ok(Self { connection, manager, settings })
     }
 }
 

@@ -26,7 +26,7 @@ impl Bus {
         &self,
         expected: &[Active],
     ) -> Result<Vec<Waiting>, BusError> {
-        let query = || call(ACTIVE_CONNECTIONS);
+        let query = call(ACTIVE_CONNECTIONS);
         let all = self.active_connections().await?;
         let mut waiting = Vec::new();
         for it in all.iter().filter(|active_connection| {
@@ -35,7 +35,7 @@ impl Bus {
             for device in &it.devices {
                 let device = self.device_proxy(device.as_str()).await?;
                 let answers = tokio::try_join!(device.state(), device.interface());
-                let Some((PREPARE, name)) = unless_gone(answers.map_err(query()))? else {
+                let Some((PREPARE, name)) = unless_gone(answers.map_err(query))? else {
                     continue;
                 };
                 let Some(profile) = self.profile(&it.uuid).await? else { continue };
@@ -77,10 +77,10 @@ impl Bus {
     }
 
     async fn profile(&self, uuid: &str) -> Result<Option<Profile>, BusError> {
-        let query = || call("a profile");
-        let path = self.settings.get_connection_by_uuid(uuid).await.map_err(query())?;
+        let query = call("a profile");
+        let path = self.settings.get_connection_by_uuid(uuid).await.map_err(query)?;
         let settings = self.profile_proxy(path.as_str()).await?.get_settings().await;
-        let settings = unless_gone(settings.map_err(query()))?;
+        let settings = unless_gone(settings.map_err(query))?;
         Ok(settings
             .map(|setting| Profile { path: path.to_string(), settings: from_wire(&setting) }))
     }

@@ -13,12 +13,12 @@ const VLANS: usize = 4094;
 impl Bus {
     /// Every neighbour, by interface.
     pub(crate) async fn lldp_neighbours(&self) -> Result<Vec<LldpNeighbour>, BusError> {
-        let query = || call("the neighbours by LLDP");
+        let query = call("the neighbours by LLDP");
         let mut found = Vec::new();
-        for path in self.manager.get_all_devices().await.map_err(query())? {
+        for path in self.manager.get_all_devices().await.map_err(query)? {
             let proxy = self.device_proxy(path.as_str()).await?;
             let answers = tokio::try_join!(proxy.interface(), proxy.lldp_neighbors());
-            if let Some((link, heard)) = unless_gone(answers.map_err(query()))? {
+            if let Some((link, heard)) = unless_gone(answers.map_err(query))? {
                 found.extend(heard.iter().map(|map| neighbour(&link, map)));
             }
         }

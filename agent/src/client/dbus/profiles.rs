@@ -6,7 +6,7 @@ use futures_util::future::try_join_all;
 use zbus::zvariant::OwnedObjectPath;
 
 use super::{
-    bus::{Bus, BusError, call, unless_gone},
+    bus::{Bus, BusError, call, proxy, unless_gone},
     proxies::SettingsConnectionProxy,
     settings::{Settings, from_wire},
 };
@@ -60,10 +60,10 @@ impl Bus {
         uuid: &str,
         section: &str,
     ) -> Result<(), BusError> {
-        let refused = || call("the secrets of a profile");
-        let path = self.settings.get_connection_by_uuid(uuid).await.map_err(refused())?;
+        let refused = call("the secrets of a profile");
+        let path = self.settings.get_connection_by_uuid(uuid).await.map_err(refused)?;
         let proxy = self.profile_proxy(path.as_str()).await?;
-        let mut secrets = proxy.get_secrets(section).await.map_err(refused())?;
+        let mut secrets = proxy.get_secrets(section).await.map_err(refused)?;
         if let Some(secrets) = secrets.remove(section) {
             settings.entry(section.to_owned()).or_default().extend(secrets);
         }
@@ -82,12 +82,12 @@ impl Bus {
 
     /// All profiles without any of these flags (`NM_SETTINGS_CONNECTION_FLAGS`).
     async fn listed(&self, without: u32) -> Result<Vec<Profile>, BusError> {
-        let query = || call("the list of profiles");
-        let paths = self.settings.list_connections().await.map_err(query())?;
+        let query = call("the list of profiles");
+        let paths = self.settings.list_connections().await.map_err(query)?;
         let one = async |path: OwnedObjectPath| -> Result<Option<Profile>, BusError> {
             let proxy = self.profile_proxy(path.as_str()).await?;
             let answers = tokio::try_join!(proxy.get_settings(), proxy.flags());
-            let found = unless_gone(answers.map_err(query()))?;
+            let found = unless_gone(answers.map_err(query))?;
             let found = found.filter(|(_, flags)| flags & without == 0);
             Ok(found.map(|(settings, _)| Profile {
                 path: path.to_string(),
@@ -107,12 +107,6 @@ impl Bus {
         &self,
         path: &str,
     ) -> Result<SettingsConnectionProxy<'static>, BusError> {
-        SettingsConnectionProxy::builder(&self.connection)
-            .cache_properties(zbus::proxy::CacheProperties::No)
-            .path(path.to_owned())
-            .map_err(call("the list of profiles"))?
-            .build()
-            .await
-            .map_err(call("the list of profiles"))
+        proxy(&self.connection, Some(path)).await.map_err(call("the list of profiles"))
     }
 }

@@ -2,7 +2,7 @@
 
 use futures_util::StreamExt as _;
 
-use super::bus::BusError;
+use super::bus::{BusError, proxy};
 
 /// systemd's error for a unit that is not loaded.
 const NO_SUCH_UNIT: &str = "org.freedesktop.systemd1.NoSuchUnit";
@@ -70,27 +70,24 @@ trait Service {
 async fn systemd() -> Result<SystemdProxy<'static>, BusError> {
     let connect = |e| BusError::Connect { source: Box::new(e) };
     let connection = zbus::Connection::system().await.map_err(connect)?;
-    SystemdProxy::builder(&connection)
-        .cache_properties(zbus::proxy::CacheProperties::No)
-        .build()
-        .await
-        .map_err(connect)
+    proxy(&connection, None).await.map_err(connect)
 }
 
 /// Has systemd start a unit, and does not wait for it. The unit's processes are systemd's: they outlive
 /// the caller and its session.
 pub(crate) async fn start_unit(unit: &'static str) -> Result<(), BusError> {
-    let start = |e| BusError::Start { unit, source: Box::new(e) };
-    systemd().await?.start_unit(unit, "replace").await.map_err(start)?;
-    Ok(())
+    start(unit, "replace").await
+}
+
+async fn start(unit: &'static str, mode: &str) -> Result<(), BusError> {
+    let refused = |e| BusError::Start { unit, source: Box::new(e) };
+    systemd().await?.start_unit(unit, mode).await.map(drop).map_err(refused)
 }
 
 /// Has systemd start a unit now, whatever the units before it wait for (`ignore-dependencies` of systemctl(1)); a job that
 /// waits for its turn gets it.
 pub(crate) async fn start_unit_out_of_turn(unit: &'static str) -> Result<(), BusError> {
-    let start = |e| BusError::Start { unit, source: Box::new(e) };
-    systemd().await?.start_unit(unit, "ignore-dependencies").await.map_err(start)?;
-    Ok(())
+    start(unit, "ignore-dependencies").await
 }
 
 /// Starts a unit out of its turn if it waits for its turn; whether it did. A unit that nobody wants in this boot, or that has run,
@@ -121,11 +118,10 @@ pub(crate) async fn was_started(unit: &'static str) -> Result<bool, BusError> {
 /// Returns the arguments of a service's commands, drop-ins included.
 pub(crate) async fn arguments(unit: &'static str) -> Result<Vec<Vec<String>>, BusError> {
     let ask = |e| BusError::Unit { unit, source: Box::new(e) };
-    let Some(proxy) = loaded(unit).await? else { return Ok(Vec::new()) };
-    let path = proxy.inner().path().to_owned();
-    let builder = ServiceProxy::builder(proxy.inner().connection()).path(path).map_err(ask)?;
-    let builder = builder.cache_properties(zbus::proxy::CacheProperties::No);
-    let commands = builder.build().await.map_err(ask)?.exec_start().await.map_err(ask)?;
+    let Some(unit) = loaded(unit).await? else { return Ok(Vec::new()) };
+    let unit = unit.inner();
+    let service = proxy::<ServiceProxy<'_>>(unit.connection(), Some(unit.path())).await;
+    let commands = service.map_err(ask)?.exec_start().await.map_err(ask)?;
     Ok(commands.into_iter().map(|command| command.1).collect())
 }
 
@@ -140,9 +136,7 @@ async fn loaded(unit: &'static str) -> Result<Option<UnitProxy<'static>>, BusErr
         }
         Err(error) => return Err(ask(error)),
     };
-    let builder = UnitProxy::builder(systemd.inner().connection()).path(path).map_err(ask)?;
-    let builder = builder.cache_properties(zbus::proxy::CacheProperties::No);
-    builder.build().await.map(Some).map_err(ask)
+    proxy(systemd.inner().connection(), Some(&path)).await.map(Some).map_err(ask)
 }
 
 /// Returns the units whose start is at work while this one waits for its turn; `None` if it does not wait.

@@ -2,7 +2,7 @@
 
 use rtnetlink::LinkUnspec;
 
-use super::{Netlink, NetlinkError};
+use super::{Netlink, NetlinkError, cannot};
 use crate::model::{Link, Mac};
 
 impl Netlink {
@@ -12,19 +12,15 @@ impl Netlink {
             return Ok(());
         };
         let change = LinkUnspec::new_with_index(found.index).allmulticast(true).build();
-        self.handle
-            .link()
-            .set(change)
-            .execute()
-            .await
-            .map_err(|source| NetlinkError::AllMulticast { link: link.to_owned(), source })
+        let set = self.handle.link().set(change).execute().await;
+        set.map_err(cannot(format!("have {link} receive all multicast packets")))
     }
 
     /// Sets a link's MTU.
     pub(crate) async fn set_mtu(&self, link: &Link, mtu: u32) -> Result<(), NetlinkError> {
         let change = LinkUnspec::new_with_index(link.index).mtu(mtu).build();
         let set = self.handle.link().set(change).execute().await;
-        set.map_err(|source| NetlinkError::SetMtu { link: link.name.clone(), mtu, source })
+        set.map_err(cannot(format!("set the MTU {mtu} of {}", link.name)))
     }
 
     /// Sets the MAC address of a link; a bond gives it to its ports.
@@ -32,19 +28,19 @@ impl Netlink {
         let change =
             LinkUnspec::new_with_index(link.index).address(mac.as_bytes().to_vec()).build();
         let set = self.handle.link().set(change).execute().await;
-        set.map_err(|source| NetlinkError::SetMac { link: link.name.clone(), source })
+        set.map_err(cannot(format!("set the MAC address of {}", link.name)))
     }
 
     /// Sets a link up.
     pub(crate) async fn set_up(&self, link: &Link) -> Result<(), NetlinkError> {
         let change = LinkUnspec::new_with_index(link.index).up().build();
         let set = self.handle.link().set(change).execute().await;
-        set.map_err(|source| NetlinkError::SetUp { link: link.name.clone(), source })
+        set.map_err(cannot(format!("set {} up", link.name)))
     }
 
     /// Removes a link.
     pub(crate) async fn remove(&self, link: &Link) -> Result<(), NetlinkError> {
         let removed = self.handle.link().del(link.index).execute().await;
-        removed.map_err(|source| NetlinkError::Remove { link: link.name.clone(), source })
+        removed.map_err(cannot(format!("remove {}", link.name)))
     }
 }

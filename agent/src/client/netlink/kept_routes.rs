@@ -4,7 +4,7 @@ use rtnetlink::packet_route::route::{
     RouteAttribute, RouteFlags, RouteMessage, RouteNextHopFlags, RouteProtocol, RouteType,
 };
 
-use super::{Netlink, NetlinkError};
+use super::{Netlink, NetlinkError, cannot};
 use crate::model::Link;
 
 /// A route, and the names of the links that its message has by index.
@@ -50,7 +50,7 @@ impl Netlink {
             {
                 Ok(())
             }
-            done => done.map_err(|source| NetlinkError::AddRoute { source }),
+            done => done.map_err(cannot("restore a route of another program")),
         }
     }
 }

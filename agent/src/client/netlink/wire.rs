@@ -12,7 +12,7 @@ use rtnetlink::packet_route::{
     route::{RouteAddress, RouteAttribute, RouteMessage},
 };
 
-use super::{Netlink, NetlinkError};
+use super::{Netlink, NetlinkError, cannot};
 use crate::model::{Bond, BondPort, Mac, Neighbouring, Vlan};
 
 impl Netlink {
@@ -20,7 +20,7 @@ impl Netlink {
     pub(crate) async fn bonds_and_vlans(&self) -> Result<(Vec<Bond>, Vec<Vlan>), NetlinkError> {
         let _turn = self.turn.lock().await;
         let links = self.handle.link().get().execute().try_collect().await;
-        let links: Vec<LinkMessage> = links.map_err(|source| NetlinkError::Links { source })?;
+        let links: Vec<LinkMessage> = links.map_err(cannot("list links"))?;
         Ok((bonds(&links), vlans(&links)))
     }
 
@@ -33,8 +33,7 @@ impl Netlink {
     pub(crate) async fn neighbours(&self) -> Result<Vec<Neighbouring>, NetlinkError> {
         let _turn = self.turn.lock().await;
         let entries = self.handle.neighbours().get().execute().try_collect().await;
-        let entries: Vec<NeighbourMessage> =
-            entries.map_err(|source| NetlinkError::Neighbours { source })?;
+        let entries: Vec<NeighbourMessage> = entries.map_err(cannot("list neighbours"))?;
         Ok(entries.iter().filter_map(neighbour).collect())
     }
 }
