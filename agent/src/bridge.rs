@@ -15,7 +15,7 @@ mod removal;
 mod source;
 pub(crate) mod uplink;
 
-pub(crate) use self::document::ip;
+pub(crate) use self::document::{drop_empty, ip};
 
 #[cfg(test)]
 mod tests;

@@ -8,7 +8,7 @@ use super::{
     left_out::LeftOut,
 };
 use crate::{
-    bridge::ip,
+    bridge::{drop_empty, ip},
     model::{
         Profile,
         connection::{self, ConnectionSettings},
@@ -297,8 +297,7 @@ fn addresses(
             left_out.push(LeftOut::new(method, "NMState has no word for it"));
             continue;
         };
-        // A structure of plain values has a form in JSON.
-        own[*family] = serde_json::to_value(ip).unwrap_or_default();
+        own[*family] = ip.clone();
         others(name, &seen[*family], &own[*family], left_out);
     }
     let needs = |family| settings.flag(family, "may-fail") == Some(false);
@@ -327,20 +326,6 @@ fn others(name: &str, seen: &Value, own: &Value, left_out: &mut Vec<LeftOut>) {
     }
     left_out.push(LeftOut::new(learned, "learned by DHCP or router advertisements"));
     left_out.push(LeftOut::new(foreign, "of no profile, as another program's address is"));
-}
-
-/// Removes mappings without a key, at any depth.
-fn drop_empty(value: &mut Value) {
-    match value {
-        Value::Object(map) => {
-            map.values_mut().for_each(drop_empty);
-            map.retain(|_, value| {
-                !value.is_null() && !value.as_object().is_some_and(Map::is_empty)
-            });
-        }
-        Value::Array(items) => items.iter_mut().for_each(drop_empty),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
-    }
 }
 
 /// The keys of both maps that a row of Open vSwitch's has.

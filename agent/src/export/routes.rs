@@ -47,7 +47,7 @@ fn of_profile(route: &Value, configured: &Configured<'_>) -> Option<bool> {
         if gateway.is_some() && route["next-hop-address"].as_str() == gateway {
             return Some(has_metric);
         }
-        let records = settings.get(family, "route-data").map(Property::records)?;
+        let records = settings.records(family, "route-data");
         let own = records.iter().find(|record| of_record(record) == Some(destination))?;
         Some(has_metric || own.contains_key("metric"))
     })
@@ -94,10 +94,8 @@ pub(super) fn rules(
     let of_profiles: Vec<(&str, Vec<Record>)> = configured
         .all()
         .flat_map(|profile| {
-            ["ipv4", "ipv6"].map(|family| {
-                let rules = profile.settings.get(family, "routing-rules");
-                (family, rules.map(|rule| rule.records().to_vec()).unwrap_or_default())
-            })
+            ["ipv4", "ipv6"]
+                .map(|family| (family, profile.settings.records(family, "routing-rules").to_vec()))
         })
         .collect();
     let is_own = |rule: &Value| {

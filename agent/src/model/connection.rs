@@ -164,6 +164,11 @@ impl ConnectionSettings {
         Some(*flag)
     }
 
+    /// A property that is a list of records.
+    pub(crate) fn records(&self, section: &str, property: &str) -> &[Record] {
+        self.get(section, property).map(Value::records).unwrap_or_default()
+    }
+
     /// A section.
     pub(crate) fn section(&self, name: &str) -> Option<&Record> {
         self.0.get(name)

@@ -301,12 +301,12 @@ fn preferred(routes: Vec<&Route>) -> impl Iterator<Item = &Route> {
 /// Gateways of default routes that the profile lists as routes, which have their own metric.
 fn stated_gateways(local: &PlannedProfile) -> Vec<IpAddr> {
     let routes =
-        ["ipv4", "ipv6"].iter().filter_map(|family| local.settings.get(family, "route-data"));
+        ["ipv4", "ipv6"].iter().flat_map(|family| local.settings.records(family, "route-data"));
     let gateway = |route: &Record| {
         let is_default = route.get("prefix").and_then(Value::number) == Some(0);
         is_default.then(|| route.get("next-hop")?.text()?.parse().ok()).flatten()
     };
-    routes.flat_map(|routes| routes.records()).filter_map(gateway).collect()
+    routes.filter_map(gateway).collect()
 }
 
 /// The bridges of the plan, each with its uplink.

@@ -1,72 +1,34 @@
 //! The IP settings of the local interface in the document.
 
-use serde::Serialize;
+use serde_json::{Value, json};
 
-use crate::model::connection::{ConnectionSettings, Value};
-
-/// `ipv4` or `ipv6` of an interface; by default it has no addresses.
-#[derive(Debug, Default, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) struct Ip {
-    pub(super) enabled: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    dhcp: Option<bool>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    autoconf: Option<bool>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    address: Vec<IpAddress>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    dhcp_client_id: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    dhcp_duid: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    addr_gen_mode: Option<&'static str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    token: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    auto_dns: Option<bool>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    auto_routes: Option<bool>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    auto_gateway: Option<bool>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    auto_route_table_id: Option<i64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    auto_route_metric: Option<i64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    prefix_route_metric: Option<i64>,
-}
-
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "kebab-case")]
-struct IpAddress {
-    ip: String,
-    prefix_length: i64,
-}
+use super::some;
+use crate::model::connection::{self, ConnectionSettings};
 
 /// `ipv4`; `None` for methods that NMState does not have.
-pub(crate) fn ipv4(settings: &ConnectionSettings) -> Option<Ip> {
+pub(crate) fn ipv4(settings: &ConnectionSettings) -> Option<Value> {
     let text = |property| settings.text("ipv4", property);
-    match text("method")? {
-        "auto" => Some(Ip {
-            dhcp: Some(true),
-            dhcp_client_id: text("dhcp-client-id").map(|id| in_nmstate(id, "mac").to_owned()),
-            ..automatic(settings, "ipv4")
+    let address = addresses(settings, "ipv4");
+    Some(match text("method")? {
+        "auto" => {
+            let id = text("dhcp-client-id").map(|id| in_nmstate(id, "mac"));
+            let ip =
+                json!({"enabled": true, "dhcp": true, "address": address, "dhcp-client-id": id});
+            automatic(ip, settings, "ipv4")
+        }
+        "manual" => json!({
+            "enabled": true,
+            "dhcp": false,
+            "address": address,
+            "prefix-route-metric": settings.number("ipv4", "route-metric"),
         }),
-        "manual" => Some(Ip {
-            enabled: true,
-            dhcp: Some(false),
-            address: addresses(settings, "ipv4"),
-            prefix_route_metric: settings.number("ipv4", "route-metric"),
-            ..Ip::default()
-        }),
-        "disabled" => Some(Ip::default()),
-        _ => None,
-    }
+        "disabled" => json!({"enabled": false}),
+        _ => return None,
+    })
 }
 
 /// `ipv6`; `None` for methods that NMState does not have.
-pub(crate) fn ipv6(settings: &ConnectionSettings) -> Option<Ip> {
+pub(crate) fn ipv6(settings: &ConnectionSettings) -> Option<Value> {
     let text = |property| settings.text("ipv6", property);
     let addr_gen_mode = match settings.number("ipv6", "addr-gen-mode") {
         Some(0) => Some("eui64"),
@@ -74,29 +36,30 @@ pub(crate) fn ipv6(settings: &ConnectionSettings) -> Option<Ip> {
         // The default of NetworkManager's configuration or version.
         _ => None,
     };
-    let with = |autoconf| Ip {
-        dhcp: Some(true),
-        autoconf: Some(autoconf),
-        dhcp_duid: text("dhcp-duid").map(str::to_owned),
-        token: text("token").map(str::to_owned),
-        addr_gen_mode,
-        ..automatic(settings, "ipv6")
-    };
-    let fixed = || Ip {
-        enabled: true,
-        dhcp: Some(false),
-        autoconf: Some(false),
-        address: addresses(settings, "ipv6"),
-        addr_gen_mode,
-        ..Ip::default()
-    };
-    match text("method")? {
-        "auto" => Some(with(true)),
-        "dhcp" => Some(with(false)),
-        "manual" | "link-local" => Some(fixed()),
-        "disabled" => Some(Ip::default()),
-        _ => None,
-    }
+    let address = addresses(settings, "ipv6");
+    Some(match text("method")? {
+        method @ ("auto" | "dhcp") => {
+            let ip = json!({
+                "enabled": true,
+                "dhcp": true,
+                "autoconf": method == "auto",
+                "address": address,
+                "dhcp-duid": text("dhcp-duid"),
+                "addr-gen-mode": addr_gen_mode,
+                "token": text("token"),
+            });
+            automatic(ip, settings, "ipv6")
+        }
+        "manual" | "link-local" => json!({
+            "enabled": true,
+            "dhcp": false,
+            "autoconf": false,
+            "address": address,
+            "addr-gen-mode": addr_gen_mode,
+        }),
+        "disabled" => json!({"enabled": false}),
+        _ => return None,
+    })
 }
 
 /// `wait-ip` of an interface whose activation needs one family or both.
@@ -109,30 +72,28 @@ pub(crate) fn wait_ip(ipv4: bool, ipv6: bool) -> Option<&'static str> {
     }
 }
 
-/// Settings of DHCP and router advertisements of either family, without the switches.
-fn automatic(settings: &ConnectionSettings, family: &str) -> Ip {
-    let off = |property| settings.flag(family, property).filter(|is_set| *is_set).map(|_| false);
-    Ip {
-        enabled: true,
-        address: addresses(settings, family),
-        auto_dns: off("ignore-auto-dns"),
-        auto_routes: off("ignore-auto-routes"),
-        auto_gateway: off("never-default"),
-        auto_route_table_id: settings.number(family, "route-table").filter(|table| *table != 0),
-        auto_route_metric: settings.number(family, "route-metric"),
-        ..Ip::default()
+/// Adds the settings of DHCP and router advertisements of either family.
+fn automatic(mut ip: Value, settings: &ConnectionSettings, family: &str) -> Value {
+    for (key, property) in [
+        ("auto-dns", "ignore-auto-dns"),
+        ("auto-routes", "ignore-auto-routes"),
+        ("auto-gateway", "never-default"),
+    ] {
+        let is_off = settings.flag(family, property) == Some(true);
+        ip[key] = is_off.then_some(false).into();
     }
+    let table = settings.number(family, "route-table").filter(|table| *table != 0);
+    ip["auto-route-table-id"] = table.into();
+    ip["auto-route-metric"] = settings.number(family, "route-metric").into();
+    ip
 }
 
-fn addresses(settings: &ConnectionSettings, family: &str) -> Vec<IpAddress> {
-    let data = settings.get(family, "address-data").map(Value::records).unwrap_or_default();
-    let address = |entry: &crate::model::connection::Record| {
-        Some(IpAddress {
-            ip: entry.get("address")?.text()?.to_owned(),
-            prefix_length: entry.get("prefix")?.number()?,
-        })
+fn addresses(settings: &ConnectionSettings, family: &str) -> Option<Vec<Value>> {
+    let address = |entry: &connection::Record| {
+        let (ip, length) = (entry.get("address")?.text()?, entry.get("prefix")?.number()?);
+        Some(json!({"ip": ip, "prefix-length": length}))
     };
-    data.iter().filter_map(address).collect()
+    some(settings.records(family, "address-data").iter().filter_map(address).collect())
 }
 
 /// NMState's word for the link-layer address.
