@@ -1,7 +1,5 @@
 //! Errors of a run and their exit codes.
 
-use std::path::PathBuf;
-
 use thiserror::Error;
 
 use crate::{
@@ -9,11 +7,11 @@ use crate::{
     bundle::BundleError,
     client::dbus::BusError,
     document::DocumentError,
-    document::changes::WatchError,
     document::check::CheckError,
     durable::FileError,
     lock::LockError,
     network::NetworkError,
+    paths::PathError,
     settings::SettingsError,
     state::StateError,
     status::{phase::Phase, trial::TrialError},
@@ -42,9 +40,9 @@ pub(crate) enum Error {
     #[error("another run is in progress; nothing was done")]
     Lock(#[from] LockError),
     #[error("cannot watch for changed documents")]
-    Inputs(#[from] WatchError),
-    #[error("cannot watch {path}")]
-    Watch { path: PathBuf, source: std::io::Error },
+    Inputs(#[source] PathError),
+    #[error(transparent)]
+    Path(#[from] PathError),
     #[error("stopped by a signal; nothing was changed")]
     Stopped,
     #[error("the runtime cannot be started")]
@@ -136,14 +134,14 @@ impl Error {
     /// The exit code.
     pub(crate) fn exit(&self) -> Exit {
         match self {
-            Self::Settings(SettingsError::Read { .. })
+            Self::Settings(SettingsError::Path(_))
             | Self::File(_)
             | Self::Network(_)
             | Self::Gather(_)
             | Self::State(_)
             | Self::Lock(_)
             | Self::Inputs(_)
-            | Self::Watch { .. }
+            | Self::Path(_)
             | Self::Stopped
             | Self::Runtime(_)
             | Self::Signals(_)
@@ -176,10 +174,9 @@ impl Error {
             Self::Plan(_) => Exit::Machine,
             Self::Document(error) => match error {
                 DocumentError::TooLarge { .. } | DocumentError::Encoding { .. } => Exit::Input,
-                DocumentError::Cards(_)
-                | DocumentError::HostName(_)
-                | DocumentError::List { .. }
-                | DocumentError::Read { .. } => Exit::Machine,
+                DocumentError::Cards(_) | DocumentError::HostName(_) | DocumentError::Path(_) => {
+                    Exit::Machine
+                }
             },
             Self::Transaction(failure) => match failure {
                 Failure::Untouched { .. } | Failure::NotRecorded { .. } => Exit::Machine,

@@ -28,6 +28,7 @@ mod settings;
 mod state;
 mod status;
 mod transaction;
+mod warn;
 mod watchdog;
 
 use std::{io::Write as _, path::Path, process::ExitCode, time::Duration};

@@ -5,7 +5,7 @@ use std::{
     fs::File,
     io,
     os::unix::fs::{FileExt as _, OpenOptionsExt as _},
-    path::{Path, PathBuf},
+    path::Path,
     time::Duration,
 };
 
@@ -15,19 +15,19 @@ use nix::{
 };
 use thiserror::Error;
 
-use crate::{durable::FileError, paths::Paths, status::create_runtime_dir};
+use crate::{
+    durable::FileError,
+    paths::{PathError, Paths, cannot},
+    status::create_runtime_dir,
+};
 
 /// Why this run does not get the lock.
 #[derive(Debug, Error)]
 pub(crate) enum LockError {
     #[error(transparent)]
     Directory(#[from] FileError),
-    #[error("cannot open {path}")]
-    Open { path: PathBuf, source: io::Error },
-    #[error("cannot lock {path}")]
-    Lock { path: PathBuf, source: io::Error },
-    #[error("cannot write {path}")]
-    Write { path: PathBuf, source: io::Error },
+    #[error(transparent)]
+    Path(#[from] PathError),
     #[error("{holder} holds the lock and did not finish within {:.0} s", .bound.as_secs_f64())]
     Taken { holder: Holder, bound: Duration },
 }
@@ -104,9 +104,8 @@ pub(super) async fn take(
         .truncate(false)
         .mode(0o600)
         .open(&path)
-        .map_err(|source| LockError::Open { path: path.clone(), source })?;
-    let refused =
-        |errno: Errno| LockError::Lock { path: path.clone(), source: io::Error::from(errno) };
+        .map_err(cannot("open", &path))?;
+    let refused = cannot("lock", &path);
     let locked = match Flock::lock(file, FlockArg::LockExclusiveNonblock) {
         Ok(locked) => locked,
         Err((file, Errno::EWOULDBLOCK)) => {
@@ -115,14 +114,12 @@ pub(super) async fn take(
             // The kernel has no event for a released lock: a thread blocks until the process ends.
             let wait = tokio::task::spawn_blocking(|| blocking(file));
             match tokio::time::timeout(bound, wait).await {
-                Ok(Ok(locked)) => locked.map_err(refused)?,
-                Ok(Err(source)) => {
-                    return Err(LockError::Lock { path, source: io::Error::other(source) });
-                }
+                Ok(Ok(locked)) => locked.map_err(io::Error::from).map_err(refused)?,
+                Ok(Err(error)) => return Err(refused(io::Error::other(error)).into()),
                 Err(_) => return Err(LockError::Taken { holder, bound }),
             }
         }
-        Err((_, errno)) => return Err(refused(errno)),
+        Err((_, errno)) => return Err(refused(errno.into()).into()),
     };
     sign(&locked, &path, command)?;
     Ok(Lock { file: locked })
@@ -141,9 +138,8 @@ fn blocking(mut file: File) -> Result<Flock<File>, Errno> {
 /// Writes the holder into the lock file.
 fn sign(file: &File, path: &Path, command: &str) -> Result<(), LockError> {
     let text = format!("{}\n", Holder::of(command));
-    file.set_len(0)
-        .and_then(|()| file.write_all_at(text.as_bytes(), 0))
-        .map_err(|source| LockError::Write { path: path.to_path_buf(), source })
+    let written = file.set_len(0).and_then(|()| file.write_all_at(text.as_bytes(), 0));
+    Ok(written.map_err(cannot("write", path))?)
 }
 
 #[cfg(test)]

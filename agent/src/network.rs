@@ -69,8 +69,6 @@ pub(crate) enum NetworkError {
     NotActive { id: String, source: Box<BusError> },
     #[error("no port of {link} is active")]
     NoPort { link: String },
-    #[error("cannot watch {path}")]
-    Watch { path: std::path::PathBuf, source: std::io::Error },
     #[error("timed out after {:.0} s waiting for {what}", .bound.as_secs_f64())]
     NotReady { what: String, bound: Duration },
     #[error("the current state still lacks: {subjects}")]

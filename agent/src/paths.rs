@@ -1,8 +1,28 @@
 //! Every path the agent reads or writes, relocated by one root.
 
-use std::path::{Path, PathBuf};
+use std::{
+    io,
+    path::{Path, PathBuf},
+};
 
 use crate::model::facts::{Collected, Facts};
+
+/// An operation on a file or a directory that failed.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot {operation} {path}")]
+pub(crate) struct PathError {
+    operation: &'static str,
+    path: PathBuf,
+    source: io::Error,
+}
+
+/// Returns the error of an operation on `path`, by its cause.
+pub(crate) fn cannot(
+    operation: &'static str,
+    path: &Path,
+) -> impl Fn(io::Error) -> PathError + Copy {
+    move |source| PathError { operation, path: path.to_path_buf(), source }
+}
 
 /// The root that all paths below are relative to; `/` on a node.
 #[derive(Clone, Debug)]

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use thiserror::Error;
 
 pub(crate) use self::usable::Usable;
-use crate::paths::Paths;
+use crate::paths::{PathError, Paths, cannot};
 
 /// Larger settings are refused.
 const LIMIT: usize = 1 << 20;
@@ -17,8 +17,8 @@ const LIMIT: usize = 1 << 20;
 /// Why the settings cannot be used.
 #[derive(Debug, Error)]
 pub(crate) enum SettingsError {
-    #[error("cannot read {path}")]
-    Read { path: PathBuf, source: std::io::Error },
+    #[error(transparent)]
+    Path(#[from] PathError),
     #[error("{path} is not UTF-8")]
     Encoding { path: PathBuf, source: std::string::FromUtf8Error },
     #[error("{path} is not valid")]
@@ -326,7 +326,7 @@ impl Settings {
                 Err(source) => Err(SettingsError::Encoding { path, source }),
             },
             Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(None),
-            Err(source) => Err(SettingsError::Read { path, source }),
+            Err(error) => Err(cannot("read", &path)(error).into()),
         }
     }
 }
@@ -352,7 +352,7 @@ mod tests {
         assert_eq!(Settings::load(&paths)?.max_attempts, 3);
         let file = paths.settings();
         std::fs::create_dir_all(&file)?;
-        assert!(matches!(Settings::load(&paths), Err(SettingsError::Read { .. })));
+        assert!(matches!(Settings::load(&paths), Err(SettingsError::Path(_))));
         std::fs::remove_dir(&file)?;
         std::fs::write(&file, "max-attempts = 5\n")?;
         assert_eq!(Settings::load(&paths)?.max_attempts, 5);

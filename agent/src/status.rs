@@ -20,7 +20,7 @@ use crate::{
     bridge::plan::{BridgePlan, PlannedProfile, Role},
     durable,
     model::ProbeResult,
-    paths::Paths,
+    paths::{Paths, cannot},
 };
 
 /// The schema's version.
@@ -213,19 +213,23 @@ impl StatusFile {
 
     /// Writes the file. A failure to write is a warning: the run itself goes on.
     pub(crate) fn write(&self) {
-        let path = self.paths.status();
-        let written = path
-            .parent()
-            .map_or(Ok(()), create_runtime_dir)
-            .and_then(|()| durable::write_json(&path, &*self.status.borrow(), 0o644));
+        let written = write_in_runtime(&self.paths.status(), &*self.status.borrow());
         if let Err(error) = written {
             tracing::warn!(error = %error, "the status cannot be written");
         }
     }
 }
 
+/// Writes JSON for everyone, in a directory that may not be there yet.
+pub(crate) fn write_in_runtime<T: Serialize>(
+    path: &std::path::Path,
+    value: &T,
+) -> Result<(), durable::FileError> {
+    path.parent().map_or(Ok(()), create_runtime_dir)?;
+    durable::write_json(path, value, 0o644)
+}
+
 /// Readable for everyone: monitoring is not root.
 pub(crate) fn create_runtime_dir(path: &std::path::Path) -> Result<(), durable::FileError> {
-    std::fs::create_dir_all(path)
-        .map_err(|source| durable::FileError::CreateDir { path: path.to_path_buf(), source })
+    Ok(std::fs::create_dir_all(path).map_err(cannot("create the directory", path))?)
 }

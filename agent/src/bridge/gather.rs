@@ -20,7 +20,7 @@ use crate::{
         Active, Address, Bridge, Link, Profile, Route,
         facts::{Facts, NotTold},
     },
-    paths::Paths,
+    paths::{PathError, Paths, cannot},
     settings::Settings,
 };
 
@@ -35,8 +35,8 @@ pub(crate) enum GatherError {
     Ovsdb(#[from] OvsdbError),
     #[error(transparent)]
     NotTold(#[from] NotTold),
-    #[error("cannot read {path}")]
-    Read { path: PathBuf, source: io::Error },
+    #[error(transparent)]
+    Path(#[from] PathError),
 }
 
 /// An interface's name has 15 bytes, and comments may stand behind it.
@@ -158,7 +158,7 @@ fn content(path: &Path) -> Result<Option<String>, GatherError> {
     match bounded::read(path, LIMIT) {
         Ok(bytes) => Ok(Some(String::from_utf8_lossy(&bytes).into_owned())),
         Err(error) if is_absent(&error) => Ok(None),
-        Err(source) => Err(GatherError::Read { path: path.to_owned(), source }),
+        Err(error) => Err(cannot("read", path)(error).into()),
     }
 }
 
@@ -166,7 +166,7 @@ fn exists(path: &Path) -> Result<bool, GatherError> {
     match fs::metadata(path) {
         Ok(_) => Ok(true),
         Err(error) if is_absent(&error) => Ok(false),
-        Err(source) => Err(GatherError::Read { path: path.to_owned(), source }),
+        Err(error) => Err(cannot("read", path)(error).into()),
     }
 }
 

@@ -14,6 +14,7 @@ use crate::{
     settings::{Policy, Settings},
     state::Parsed,
     status::BridgeStatus,
+    warn::OrWarn as _,
 };
 
 /// Default routes that are named, of a node that may have many.
@@ -77,17 +78,9 @@ pub(super) async fn missing_families(paths: &Paths, record: &Record) -> Vec<Fami
         let netlink = Netlink::connect().map_err(NetworkError::from)?;
         uplinks.usable_families(&netlink).await
     };
-    match usable.await {
-        Ok(usable) if !usable.is_empty() => {
-            let families = uplinks.families.iter();
-            families.filter(|family| !usable.contains(family)).copied().collect()
-        }
-        Ok(_) => Vec::new(),
-        Err(error) => {
-            tracing::warn!("the address families are not known: {}", chain(&error));
-            Vec::new()
-        }
-    }
+    let usable = usable.await.or_warn_of("the address families are not known").unwrap_or_default();
+    let gone = uplinks.families.iter().filter(|family| !usable.contains(family));
+    if usable.is_empty() { Vec::new() } else { gone.copied().collect() }
 }
 
 /// Whether the automatic bridge in force has a default route, or may get one from the network: an uplink that a file names need

@@ -8,8 +8,6 @@ mod picture;
 
 use std::path::Path;
 
-use nmgen::chain;
-
 use self::account::{HealthRecord, SCHEMA};
 use super::{
     output::print,
@@ -25,8 +23,9 @@ use crate::{
     status::{
         create_runtime_dir,
         log::{self, message_id},
-        now,
+        now, write_in_runtime,
     },
+    warn::OrWarn as _,
 };
 
 /// The longest time for which an account stands without a look at the network, in milliseconds.
@@ -78,13 +77,7 @@ async fn watched(paths: &Paths, earlier: Option<&HealthRecord>) -> Result<Health
         // Between two looks that differ: never the base of a later one.
         return looked(paths, earlier, String::new()).await;
     }
-    let picture = match picture::picture(paths).await {
-        Ok(picture) => picture,
-        Err(error) => {
-            tracing::warn!("{}", chain(&error));
-            String::new()
-        }
-    };
+    let picture = picture::picture(paths).await.or_warn().unwrap_or_default();
     let stands = |account: &&HealthRecord| {
         !picture.is_empty()
             && account.picture == picture
@@ -156,11 +149,9 @@ fn keep(
     account: &HealthRecord,
     earlier: Option<&HealthRecord>,
 ) -> Result<(), Error> {
-    let file = paths.health();
-    file.parent().map_or(Ok(()), create_runtime_dir)?;
     let reasons = account.reasons_to_look(earlier);
     if earlier != Some(account) {
-        durable::write_json(&file, account, 0o644)?;
+        write_in_runtime(&paths.health(), account)?;
     }
     for reason in reasons {
         let mark = paths.health_mark(reason);

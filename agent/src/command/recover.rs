@@ -23,6 +23,7 @@ use crate::{
         units,
     },
     status::log::{self, Tone, console},
+    warn::OrWarn as _,
 };
 
 /// The time in which NetworkManager says that it is there.
@@ -38,14 +39,11 @@ pub(crate) async fn recover(paths: &Paths) -> Result<(), Error> {
     match (log::is_service(), paths.is_system()) {
         (true, _) => {
             marks::hold_at_boot(paths);
-            match units::move_link_of_0_2(paths) {
-                Ok(true) => tracing::info!(
+            let moved = units::move_link_of_0_2(paths);
+            if moved.or_warn_of("the link of dayone-bridge.service stays") == Some(true) {
+                tracing::info!(
                     "dayone-bridge.service starts with ovs-configuration.service from the next boot on"
-                ),
-                Ok(false) => {}
-                Err(error) => {
-                    tracing::warn!("the link of dayone-bridge.service stays: {}", chain(&error));
-                }
+                );
             }
         }
         (false, false) => {}

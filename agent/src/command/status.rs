@@ -45,6 +45,7 @@ use crate::{
     settings::{OnFailure, Settings, Usable},
     state::Parsed,
     status::{Open, Outcome, StatusFile, Success, log},
+    warn::OrWarn as _,
 };
 
 /// Units that are named, of a boot that may start many at once.
@@ -93,11 +94,7 @@ pub(super) async fn look(
 async fn causes(paths: &Paths, chosen: &Chosen) -> Vec<Cause> {
     let parsed = chosen.document.as_ref().and_then(|document| Parsed::new(&document.text).ok());
     match services::in_time(causes::causes(paths, parsed.as_ref())).await {
-        Ok(Ok(causes)) => causes,
-        Ok(Err(error)) => {
-            tracing::warn!("causes are not known: {}", chain(&error));
-            Vec::new()
-        }
+        Ok(found) => found.or_warn_of("causes are not known").unwrap_or_default(),
         Err(late) => {
             tracing::warn!("causes are not known: {late}");
             Vec::new()
@@ -114,13 +111,7 @@ async fn turn(report: &StatusReport) -> Option<String> {
         }
         Outcome::Open(_) | Outcome::Succeeded(_) | Outcome::Failed(_) => return None,
     };
-    let mut units = match awaited_by(unit).await {
-        Ok(units) => units?,
-        Err(error) => {
-            tracing::warn!("{}", chain(&error));
-            return None;
-        }
-    };
+    let mut units = awaited_by(unit).await.or_warn().flatten()?;
     units.truncate(UNITS);
     Some(match units.is_empty() {
         true => format!("{unit} waits for its turn"),
@@ -235,13 +226,8 @@ async fn of_the_cluster(paths: &Paths, record: &Record) -> Result<Option<Standin
     let migration =
         Migration::load(paths)?.filter(|migration| !migration.by_script && paths.has_network());
     let Some(migration) = migration else { return Ok(None) };
-    match mtu_migration::compared(migration, paths, record).await {
-        Ok(standing) => Ok(Some(standing)),
-        Err(error) => {
-            tracing::warn!("the MTU of the document's links is not known: {}", chain(&error));
-            Ok(None)
-        }
-    }
+    let standing = mtu_migration::compared(migration, paths, record).await;
+    Ok(standing.or_warn_of("the MTU of the document's links is not known"))
 }
 
 /// Interfaces of the document in force, or of the automatic bridge, that are larger than what carries them.

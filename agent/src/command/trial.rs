@@ -13,7 +13,7 @@ use crate::{
     durable::{self, FileError},
     error::Error,
     lock,
-    paths::Paths,
+    paths::{Paths, cannot},
     run::{marks, waits},
     settings::Settings,
     status::{
@@ -139,7 +139,7 @@ pub(super) async fn follow(
 ) -> Result<Trial, Error> {
     let path = paths.trial();
     let directory = path.parent().unwrap_or(&path);
-    let failed = |source| Error::Watch { path: directory.to_path_buf(), source };
+    let failed = cannot("watch", directory);
     loop {
         let watch = Watch::on(&[directory]).map_err(failed)?;
         let trial = Trial::load(paths)?.ok_or(TrialError::None)?;

@@ -1,13 +1,18 @@
 //! `dayone wait`: run by dayone-wait.service, which kubelet requires.
 
-use crate::{client::watch::Watch, error::Error, paths::Paths, run::marks};
+use crate::{
+    client::watch::Watch,
+    error::Error,
+    paths::{Paths, cannot},
+    run::marks,
+};
 
 /// Returns when the boot may go on: a run of the service or a manual run has removed the mark.
 pub(crate) async fn wait(paths: &Paths) -> Result<(), Error> {
     let path = paths.undecided();
     let directory = path.parent().unwrap_or(&path);
     loop {
-        let failed = |source| Error::Watch { path: directory.to_path_buf(), source };
+        let failed = cannot("watch", directory);
         let watch = Watch::on(&[directory]).map_err(failed)?;
         if !marks::is_boot_held(paths) {
             return Ok(());

@@ -7,17 +7,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use thiserror::Error;
-
-use crate::{client::watch::Watch, paths::Paths};
-
-/// A directory that cannot be watched.
-#[derive(Debug, Error)]
-#[error("cannot watch the directories of {path}")]
-pub(crate) struct WatchError {
-    path: PathBuf,
-    source: io::Error,
-}
+use crate::{
+    client::watch::Watch,
+    paths::{PathError, Paths, cannot},
+};
 
 /// The kernel's bound on the symbolic links of a path (path_resolution(7)).
 const MAX_LINKS: usize = 40;
@@ -51,8 +44,9 @@ impl Inputs {
     }
 
     /// Returns when the current files differ from these.
-    pub(crate) async fn changed(&self, paths: &Paths) -> Result<(), WatchError> {
-        let failed = |source| WatchError { path: paths.documents(), source };
+    pub(crate) async fn changed(&self, paths: &Paths) -> Result<(), PathError> {
+        let documents = paths.documents();
+        let failed = cannot("watch the directories of", &documents);
         loop {
             // A link may have another target after each change.
             let linked = files(paths).flat_map(|path| directories_of_links(&path));

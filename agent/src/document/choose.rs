@@ -15,7 +15,7 @@ use super::{
     select,
     unmatched::Unmatched,
 };
-use crate::paths::Paths;
+use crate::paths::{Paths, cannot};
 
 /// The choice, its reason in words, and warnings.
 #[derive(Debug)]
@@ -209,11 +209,11 @@ fn list(paths: &Paths) -> Result<Listing, DocumentError> {
     let entries = match std::fs::read_dir(&path) {
         Ok(entries) => entries,
         Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Listing::default()),
-        Err(source) => return Err(DocumentError::List { path, source }),
+        Err(error) => return Err(cannot("list", &path)(error).into()),
     };
     let mut listing = Listing::default();
     for entry in entries {
-        let entry = entry.map_err(|source| DocumentError::List { path: path.clone(), source })?;
+        let entry = entry.map_err(cannot("list", &path))?;
         let name = entry.file_name().to_string_lossy().into_owned();
         if !(name.ends_with(".yml") || name.ends_with(".yaml")) {
             continue;

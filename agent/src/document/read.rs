@@ -10,7 +10,11 @@ use nmgen::source::bounded;
 use thiserror::Error;
 
 use super::{digest::Digest, identity::HostNameError};
-use crate::{client::netlink::NetlinkError, library_log, paths::Paths};
+use crate::{
+    client::netlink::NetlinkError,
+    library_log,
+    paths::{PathError, Paths, cannot},
+};
 
 /// Why no document could be chosen.
 #[derive(Debug, Error)]
@@ -19,10 +23,8 @@ pub(crate) enum DocumentError {
     HostName(#[from] HostNameError),
     #[error("the network cards, whose addresses documents may be named after, cannot be read")]
     Cards(#[from] NetlinkError),
-    #[error("cannot list {path}")]
-    List { path: PathBuf, source: io::Error },
-    #[error("cannot read {path}")]
-    Read { path: PathBuf, source: io::Error },
+    #[error(transparent)]
+    Path(#[from] PathError),
     #[error("{path} is larger than {limit} bytes")]
     TooLarge { path: PathBuf, limit: usize },
     #[error("{path} is not UTF-8")]
@@ -89,7 +91,7 @@ fn unread(path: PathBuf, source: io::Error) -> DocumentError {
     if source.kind() == io::ErrorKind::FileTooLarge {
         return DocumentError::TooLarge { path, limit: LIMIT };
     }
-    DocumentError::Read { path, source }
+    cannot("read", &path)(source).into()
 }
 
 #[cfg(test)]

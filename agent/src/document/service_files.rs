@@ -10,7 +10,10 @@ use super::{
     digest::Digest,
     read::{Document, DocumentError},
 };
-use crate::{paths::Paths, state::Parsed};
+use crate::{
+    paths::{Paths, cannot},
+    state::Parsed,
+};
 
 /// A file that a transaction applies before the document.
 #[derive(Clone, Debug)]
@@ -39,11 +42,11 @@ pub(crate) fn read(paths: &Paths, hostname: &str) -> Result<Found, DocumentError
     let listing = match std::fs::read_dir(&path) {
         Ok(listing) => listing,
         Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Found(Vec::new())),
-        Err(source) => return Err(DocumentError::List { path, source }),
+        Err(error) => return Err(cannot("list", &path)(error).into()),
     };
     let mut names = Vec::new();
     for entry in listing {
-        let entry = entry.map_err(|source| DocumentError::List { path: path.clone(), source })?;
+        let entry = entry.map_err(cannot("list", &path))?;
         let name = entry.file_name().to_string_lossy().into_owned();
         if name.ends_with(".yml") && !is_copy(paths, &name, hostname) && entry.path().is_file() {
             names.push(name);
@@ -176,7 +179,7 @@ mod tests {
         assert!(names(&found).is_empty());
         fs::create_dir_all(paths.under("/etc"))?;
         fs::write(paths.service_files(), "no directory")?;
-        assert!(matches!(read(&paths, ""), Err(super::DocumentError::List { .. })));
+        assert!(matches!(read(&paths, ""), Err(super::DocumentError::Path(_))));
         Ok(())
     }
 

@@ -24,6 +24,7 @@ use crate::{
     document::{Document, digest::Digest},
     model::Uplinks,
     paths::Paths,
+    warn::OrWarn as _,
 };
 
 /// All files of a commit, already on disk; only the renames are missing.
@@ -204,9 +205,7 @@ fn note(paths: &Paths, record: &Record) {
     let Some(committed) = &record.committed else { return };
     let outcome = if committed.adopted { "adopted" } else { "committed" };
     let noted = record_file::append(paths, &committed.digest, &committed.source, outcome, None);
-    if let Err(error) = noted {
-        tracing::warn!("the history is incomplete: {}", chain(&error));
-    }
+    noted.or_warn_of("the history is incomplete");
 }
 
 #[cfg(test)]

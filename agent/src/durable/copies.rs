@@ -13,7 +13,7 @@ use super::{
     label,
     protected::{DocumentNames, PROTECTED, ProtectedKind},
 };
-use crate::paths::Paths;
+use crate::paths::{Paths, cannot};
 
 /// One file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -58,7 +58,7 @@ impl Manifest {
     fn read(from: &Path) -> Result<Self, FileError> {
         let path = from.join(MANIFEST);
         let Some(manifest) = file::read_json::<Self>(&path)? else {
-            return Err(FileError::Read { path, source: io::ErrorKind::NotFound.into() });
+            return Err(cannot("read", &path)(io::ErrorKind::NotFound.into()).into());
         };
         match manifest.entries.iter().find_map(ProtectedCopy::outside) {
             Some(name) => Err(FileError::Outside { path, name: name.to_owned() }),
@@ -109,11 +109,11 @@ fn save_one(
     kind: ProtectedKind,
     scope: &DocumentNames,
 ) -> Result<Was, FileError> {
-    let read = |source| FileError::Read { path: path.to_path_buf(), source };
+    let read = cannot("read", path);
     let meta = match fs::symlink_metadata(path) {
         Ok(meta) => meta,
         Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Was::Absent),
-        Err(source) => return Err(read(source)),
+        Err(error) => return Err(read(error).into()),
     };
     if meta.is_file() {
         let label = label::read(path).unwrap_or_else(|error| {
@@ -141,7 +141,7 @@ fn save_one(
 }
 
 fn copy(from: &Path, store: &Path, name: &str) -> Result<Saved, FileError> {
-    let read = |source| FileError::Read { path: from.to_path_buf(), source };
+    let read = cannot("read", from);
     let bytes = fs::read(from).map_err(read)?;
     let mode = fs::metadata(from).map_err(read)?.permissions().mode() & 0o7777;
     file::create_new_dir(store)?;
@@ -150,7 +150,7 @@ fn copy(from: &Path, store: &Path, name: &str) -> Result<Saved, FileError> {
 }
 
 pub(super) fn regular_files(dir: &Path) -> Result<Vec<(String, PathBuf)>, FileError> {
-    let read = |source| FileError::Read { path: dir.to_path_buf(), source };
+    let read = cannot("read", dir);
     let mut files = Vec::new();
     for entry in fs::read_dir(dir).map_err(read)? {
         let entry = entry.map_err(read)?;
@@ -256,8 +256,8 @@ fn put_back(
     touched: &mut Vec<PathBuf>,
 ) -> Result<(), FileError> {
     let source = store.join(&saved.name);
-    let bytes = file::read(&source)?
-        .ok_or_else(|| FileError::Read { path: source, source: io::ErrorKind::NotFound.into() })?;
+    let missing = || cannot("read", &source)(io::ErrorKind::NotFound.into());
+    let bytes = file::read(&source)?.ok_or_else(missing)?;
     let meta = fs::metadata(path).ok().filter(fs::Metadata::is_file);
     let is_same = meta.as_ref().is_some_and(|m| m.permissions().mode() & 0o7777 == saved.mode)
         && file::read(path)?.as_deref() == Some(&bytes);

@@ -11,22 +11,15 @@ use nmgen::chain;
 use thiserror::Error;
 
 use super::{label, omit};
+use crate::paths::{PathError, cannot};
 
 /// A file operation that failed.
 #[derive(Debug, Error)]
 pub(crate) enum FileError {
-    #[error("cannot read {path}")]
-    Read { path: PathBuf, source: io::Error },
-    #[error("cannot write {path}")]
-    Write { path: PathBuf, source: io::Error },
-    #[error("cannot create the directory {path}")]
-    CreateDir { path: PathBuf, source: io::Error },
+    #[error(transparent)]
+    Path(#[from] PathError),
     #[error("cannot move {from} to {to}")]
     Rename { from: PathBuf, to: PathBuf, source: io::Error },
-    #[error("cannot remove {path}")]
-    Remove { path: PathBuf, source: io::Error },
-    #[error("cannot sync {path}")]
-    Sync { path: PathBuf, source: io::Error },
     #[error("{path} does not have this version's format")]
     Decode { path: PathBuf, source: serde_json::Error },
     #[error("{path} has format {found}; this version reads {known}")]
@@ -66,13 +59,11 @@ impl Staged {
         match fs::remove_file(&temporary) {
             Ok(()) => {}
             Err(e) if e.kind() == io::ErrorKind::NotFound => {}
-            Err(source) => return Err(FileError::Remove { path: temporary, source }),
+            Err(error) => return Err(cannot("remove", &temporary)(error).into()),
         }
         let staged = Self { temporary, target: target.to_path_buf() };
-        match write(&staged.temporary) {
-            Ok(()) => Ok(staged),
-            Err(source) => Err(FileError::Write { path: target.to_path_buf(), source }),
-        }
+        write(&staged.temporary).map_err(cannot("write", target))?;
+        Ok(staged)
     }
 
     /// Gives the file this SELinux label. A label that the policy refuses is no reason to leave the file away.
@@ -114,7 +105,7 @@ pub(crate) fn write_new(path: &Path, bytes: &[u8], mode: u32) -> Result<(), File
         file.write_all(bytes)?;
         if omit::is_omitted("sync-new-file") { Ok(()) } else { file.sync_all() }
     };
-    write().map_err(|source| FileError::Write { path: path.to_path_buf(), source })
+    Ok(write().map_err(cannot("write", path))?)
 }
 
 /// Overwrites an existing file, so that it keeps attributes such as its SELinux type. A power cut
@@ -126,7 +117,7 @@ pub(crate) fn overwrite(path: &Path, bytes: &[u8], mode: u32) -> Result<(), File
         file.write_all(bytes)?;
         file.sync_all()
     };
-    write().map_err(|source| FileError::Write { path: path.to_path_buf(), source })
+    Ok(write().map_err(cannot("write", path))?)
 }
 
 /// Moves an unusable file or directory aside for inspection, and returns its new path. Replaces one
@@ -195,15 +186,13 @@ pub(crate) fn create_new_dir(path: &Path) -> Result<(), FileError> {
     use std::os::unix::fs::DirBuilderExt as _;
     match fs::DirBuilder::new().mode(0o700).create(path) {
         Err(e) if e.kind() == io::ErrorKind::AlreadyExists && path.is_dir() => Ok(()),
-        made => made.map_err(|source| FileError::CreateDir { path: path.to_path_buf(), source }),
+        made => Ok(made.map_err(cannot("create the directory", path))?),
     }
 }
 
 /// Makes the entries of `dir` durable.
 pub(crate) fn sync_dir(dir: &Path) -> Result<(), FileError> {
-    File::open(dir)
-        .and_then(|d| d.sync_all())
-        .map_err(|source| FileError::Sync { path: dir.to_path_buf(), source })
+    Ok(File::open(dir).and_then(|d| d.sync_all()).map_err(cannot("sync", dir))?)
 }
 
 /// The file's bytes, `None` without a file.
@@ -213,15 +202,13 @@ pub(crate) fn read(path: &Path) -> Result<Option<Vec<u8>>, FileError> {
         Err(e) if matches!(e.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
             Ok(None)
         }
-        Err(source) => Err(FileError::Read { path: path.to_path_buf(), source }),
+        Err(error) => Err(cannot("read", path)(error).into()),
     }
 }
 
 /// The file's permissions.
 pub(crate) fn mode(path: &Path) -> Result<u32, FileError> {
-    let meta = fs::metadata(path);
-    let meta = meta.map_err(|source| FileError::Read { path: path.to_path_buf(), source })?;
-    Ok(meta.permissions().mode() & 0o777)
+    Ok(fs::metadata(path).map_err(cannot("read", path))?.permissions().mode() & 0o777)
 }
 
 /// Removes a file or a whole directory, if it exists.
@@ -232,9 +219,8 @@ pub(crate) fn remove(path: &Path) -> Result<(), FileError> {
         Err(e) => Err(e),
     };
     match removed {
-        Ok(()) => Ok(()),
         Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(()),
-        Err(source) => Err(FileError::Remove { path: path.to_path_buf(), source }),
+        removed => Ok(removed.map_err(cannot("remove", path))?),
     }
 }
 
@@ -276,7 +262,13 @@ fn encode<T: serde::Serialize>(path: &Path, value: &T) -> Result<Vec<u8>, FileEr
 
 #[cfg(test)]
 mod tests {
-    use super::{FileError, Staged, create_new_dir, read, read_json_or_set_aside, remove, write};
+    use super::{
+        FileError, Staged, cannot, create_new_dir, read, read_json_or_set_aside, remove, write,
+    };
+
+    fn failed<T>(done: Result<T, FileError>) -> String {
+        done.err().map(|error| error.to_string()).unwrap_or_default()
+    }
 
     #[test]
     fn staged_file_appears_only_when_put() -> Result<(), Box<dyn std::error::Error>> {
@@ -313,14 +305,14 @@ mod tests {
         let dir = tempfile::tempdir()?;
         let target = dir.path().join("applied");
         std::fs::create_dir(dir.path().join(".applied.dayone"))?;
-        assert!(matches!(Staged::new(&target, b"a", 0o644), Err(FileError::Remove { .. })));
+        assert!(failed(Staged::new(&target, b"a", 0o644)).starts_with("cannot remove "));
         Ok(())
     }
 
     #[test]
     fn names_the_path_that_failed() {
-        let error = write(std::path::Path::new("/nowhere/x"), b"", 0o600);
-        assert!(matches!(error, Err(FileError::Write { path, .. }) if path.ends_with("x")));
+        let error = failed(write(std::path::Path::new("/nowhere/x"), b"", 0o600));
+        assert_eq!(error, "cannot write /nowhere/x");
     }
 
     #[test]
@@ -330,21 +322,20 @@ mod tests {
         std::fs::write(&file, "a")?;
         assert_eq!(read(&missing)?, None);
         assert_eq!(read(&file.join("below"))?, None);
-        assert!(matches!(read(dir.path()), Err(FileError::Read { .. })));
+        assert!(failed(read(dir.path())).starts_with("cannot read "));
         remove(&missing)?;
-        assert!(matches!(remove(&file.join("below")), Err(FileError::Remove { .. })));
+        assert!(failed(remove(&file.join("below"))).starts_with("cannot remove "));
         create_new_dir(&missing)?;
         create_new_dir(&missing)?;
-        assert!(matches!(create_new_dir(&file), Err(FileError::CreateDir { .. })));
+        assert!(failed(create_new_dir(&file)).starts_with("cannot create the directory "));
         Ok(())
     }
 
     #[test]
     fn only_content_makes_a_file_unusable() {
         let path = std::path::PathBuf::new();
-        let source = || std::io::Error::other("why");
-        assert!(FileError::Version { path: path.clone(), found: 2, known: 1 }.is_unusable());
-        assert!(!FileError::Read { path: path.clone(), source: source() }.is_unusable());
-        assert!(!FileError::Write { path, source: source() }.is_unusable());
+        let source = std::io::Error::other("why");
+        assert!(!FileError::from(cannot("read", &path)(source)).is_unusable());
+        assert!(FileError::Version { path, found: 2, known: 1 }.is_unusable());
     }
 }

@@ -4,13 +4,13 @@
 
 use std::path::{Path, PathBuf};
 
-use nmgen::chain;
-
 use super::{
     file::{self, FileError},
     record::{Committed, Record, Text},
 };
-use crate::{document::digest::Digest, model::LinkRef, paths::Paths, state::Parsed};
+use crate::{
+    document::digest::Digest, model::LinkRef, paths::Paths, state::Parsed, warn::OrWarn as _,
+};
 
 const DOCUMENT: &str = "last-good.yml";
 const RESOLVED: &str = "last-good.resolved.yml";
@@ -72,7 +72,7 @@ fn document(path: &Path, digest: &Digest) -> Option<Text> {
 
 /// `None`, with a warning, if it cannot be read.
 fn readable<T>(read: Result<Option<T>, FileError>) -> Option<T> {
-    read.inspect_err(|error| tracing::warn!("{}", chain(error))).ok().flatten()
+    read.or_warn().flatten()
 }
 
 /// Writes the record with what the files have, if there are any.

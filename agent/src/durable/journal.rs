@@ -25,6 +25,7 @@ use crate::{
     document::digest::Digest,
     model::{Before, ProbeResult},
     paths::Paths,
+    warn::OrWarn as _,
 };
 
 /// The kind of a change.
@@ -139,11 +140,7 @@ pub(crate) fn open_anywhere(
         Err(fault) if StatePlace::Durable.transaction(paths).exists() => Err(fault),
         Err(fault) => {
             // Its remains may fill the disk; the next run's sweep tries again.
-            if let Err(error) =
-                file::remove(&StatePlace::Durable.transaction(paths).with_extension(NEW))
-            {
-                tracing::warn!("{}", chain(&error));
-            }
+            file::remove(&StatePlace::Durable.transaction(paths).with_extension(NEW)).or_warn();
             let commit = open_in(StatePlace::Volatile, paths, journal, texts, stage)?;
             Ok((commit, Some(fault)))
         }

@@ -7,7 +7,10 @@ use super::{
     machine::{Machine, Owner},
     record::Record,
 };
-use crate::{document::digest::Digest, paths::Paths};
+use crate::{
+    document::digest::Digest,
+    paths::{Paths, cannot},
+};
 
 impl Machine {
     /// Records this machine as that of the state, durably. Mainboard and cards that are not known at the moment stay; another
@@ -56,7 +59,7 @@ pub(crate) fn set_aside(paths: &Paths) -> Result<PathBuf, FileError> {
         file::remove_durably(&paths.applied())?;
     }
     let directory = paths.state_dir();
-    let read = |source| FileError::Read { path: directory.clone(), source };
+    let read = cannot("read", &directory);
     for entry in std::fs::read_dir(&directory).map_err(read)? {
         let path = entry.map_err(read)?.path();
         if path != aside && path != named {

@@ -14,6 +14,7 @@ use crate::{
     document::{Document, InForce, digest::Digest},
     model::Uplinks,
     paths::Paths,
+    warn::OrWarn as _,
 };
 
 /// A committed document.
@@ -123,11 +124,8 @@ impl Record {
     /// The document in force in this deployment. `None` too if `applied` cannot be read.
     pub(crate) fn document_in_force(&self, paths: &Paths) -> Option<InForce> {
         let Committed { source, digest, .. } = self.committed.as_ref()?;
-        let in_force = self.in_force(paths, digest);
-        let in_force = in_force.inspect_err(|error| tracing::warn!("{}", nmgen::chain(error)));
-        in_force
-            .unwrap_or_default()
-            .then(|| InForce { source: source.clone(), digest: digest.clone() })
+        let in_force = self.in_force(paths, digest).or_warn()?;
+        in_force.then(|| InForce { source: source.clone(), digest: digest.clone() })
     }
 
     /// The digests that are applied in this deployment: those of the record, where the document in force is this deployment's.

@@ -3,10 +3,7 @@
 //! NetworkManager syncs a profile that replaces one, no new one, and never the directory; nmstate
 //! syncs nothing. A decided commit without its profiles would leave a node without a network.
 
-use std::{
-    fs, io,
-    path::{Path, PathBuf},
-};
+use std::{fs, io, path::Path};
 
 use super::{
     copies::regular_files,
@@ -14,7 +11,7 @@ use super::{
     omit,
     protected::PROTECTED,
 };
-use crate::paths::Paths;
+use crate::paths::{Paths, cannot};
 
 /// Syncs every protected file that outlives a reboot, with its directory.
 pub(super) fn sync_others(paths: &Paths) -> Result<(), FileError> {
@@ -34,7 +31,7 @@ pub(super) fn sync_others(paths: &Paths) -> Result<(), FileError> {
             // A link is an administrator's; a file that is gone has to stay so.
             Ok(_) => {}
             Err(e) if e.kind() == io::ErrorKind::NotFound => {}
-            Err(source) => return Err(FileError::Read { path, source }),
+            Err(error) => return Err(cannot("read", &path)(error).into()),
         }
         if let Some(parent) = path.parent().filter(|parent| parent.is_dir()) {
             file::sync_dir(parent)?;
@@ -45,10 +42,8 @@ pub(super) fn sync_others(paths: &Paths) -> Result<(), FileError> {
 
 /// NetworkManager may remove the file meanwhile.
 fn sync(path: &Path) -> Result<(), FileError> {
-    let failed = |source| FileError::Sync { path: PathBuf::from(path), source };
-    match fs::File::open(path) {
-        Ok(file) => file.sync_all().map_err(failed),
+    match fs::File::open(path).and_then(|file| file.sync_all()) {
         Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(()),
-        Err(source) => Err(failed(source)),
+        synced => Ok(synced.map_err(cannot("sync", path))?),
     }
 }

@@ -9,14 +9,14 @@ use super::{NetworkError, clients::Clients};
 use crate::{
     model::{Active, Before, Profile, Wants},
     settings::OTHER_PROFILES,
+    warn::OrWarn as _,
 };
 
 /// Activates profiles again that were up before the change and are down: NetworkManager 1.42 leaves a VLAN down when its bond
 /// becomes a port, and any version one without autoconnect. They are no part of the change: a refusal is told.
 pub(super) async fn activate(net: &Clients<'_>, before: &Before, wants: &Wants) {
     match timeout(OTHER_PROFILES, activate_lost(net, before, wants)).await {
-        Ok(Ok(())) => {}
-        Ok(Err(error)) => tracing::warn!("links of other profiles may be down: {}", chain(&error)),
+        Ok(done) => _ = done.or_warn_of("links of other profiles may be down"),
         Err(_late) => {
             tracing::warn!("links of other profiles may be down: NetworkManager does not answer");
         }

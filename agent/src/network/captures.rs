@@ -2,8 +2,6 @@
 
 use std::time::Duration;
 
-use nmgen::chain;
-
 use super::{
     NetworkError,
     clients::Clients,
@@ -13,6 +11,7 @@ use super::{
 use crate::{
     client::dbus::bring_forward,
     state::{Parsed, State},
+    warn::OrWarn as _,
 };
 
 /// The operator's units that give the node's link the alternative name `primary` (openshift/enhancements, "NMState
@@ -52,12 +51,9 @@ pub(super) async fn captured(
 /// for itself.
 async fn name_links() {
     for unit in NAMING {
-        match bring_forward(unit).await {
-            Ok(true) => {
-                tracing::info!("the policy captures an alternative name: {unit} runs first");
-            }
-            Ok(false) => {}
-            Err(error) => tracing::warn!("{unit} cannot run first: {}", chain(&error)),
+        let is_first = bring_forward(unit).await.or_warn_of(&format!("{unit} cannot run first"));
+        if is_first == Some(true) {
+            tracing::info!("the policy captures an alternative name: {unit} runs first");
         }
     }
 }

@@ -1,10 +1,11 @@
 //! Links that something has set down. NetworkManager sets its cards up when it starts and when it
 //! activates their profiles, and takes a port of an OVS bridge for active although it is down.
 
-use nmgen::chain;
-
 use super::{NetworkError, clients::Clients};
-use crate::model::{Active, Link};
+use crate::{
+    model::{Active, Link},
+    warn::OrWarn as _,
+};
 
 /// Sets up the cards that NetworkManager manages and finds unavailable. With the carrier it
 /// activates their profiles by itself.
@@ -34,9 +35,5 @@ pub(super) async fn set_up_those_of(
 /// A refusal is told: it must not hide why the link is wanted.
 async fn set_up(net: &Clients<'_>, link: &Link) -> bool {
     tracing::warn!("something has set {} down; setting it up", link.name);
-    let set = net.netlink.set_up(link).await;
-    if let Err(error) = &set {
-        tracing::warn!("{}", chain(error));
-    }
-    set.is_ok()
+    net.netlink.set_up(link).await.or_warn().is_some()
 }

@@ -14,7 +14,9 @@ use crate::{
     client::dbus::DeviceState,
     client::ovsdb::Ovsdb,
     client::watch::Watch,
+    durable::FileError,
     model::{LinkRef, Wants},
+    paths::cannot,
     settings::Seconds,
 };
 
@@ -189,7 +191,7 @@ async fn device_done(net: &Clients<'_>, name: &str, must_exist: bool) -> Result<
 /// listens; so a refused connection is retried at the next change of the directory (the daemon then
 /// writes its pid file) or after a short delay.
 async fn socket(path: &Path) -> Result<(), NetworkError> {
-    let watch = |source: std::io::Error| NetworkError::Watch { path: path.to_path_buf(), source };
+    let watch = |error| FileError::from(cannot("watch", path)(error));
     loop {
         if Ovsdb::connect(path).await.is_ok() {
             return Ok(());

@@ -12,6 +12,7 @@ use crate::{
         ovsdb::Ovsdb,
     },
     model::{Active, Before, Family, Gateway, Lead, Link, Mac, Route},
+    warn::OrWarn as _,
 };
 
 /// The subject of a roll back's proof.
@@ -163,9 +164,7 @@ async fn activate(net: &Clients<'_>, profiles: &[&Active]) {
         profiles.iter().partition(|profile| profile.kind == "ovs-bridge");
     for wanted in bridges.into_iter().chain(others) {
         tracing::info!(profile = %wanted.uuid, device = %wanted.device, "activating again");
-        if let Err(error) = net.bus.activate(wanted).await {
-            tracing::warn!("activating the old profiles: {}", chain(&error));
-        }
+        net.bus.activate(wanted).await.or_warn_of("activating the old profiles");
     }
 }
 
@@ -255,9 +254,7 @@ pub(super) async fn restored(
 async fn set_mtus(net: &Clients<'_>, before: &Before) -> Result<(), NetworkError> {
     for (link, mtu) in other_mtus(before, &net.netlink.links().await?) {
         tracing::warn!("{} keeps the MTU of the undone change; setting {mtu}", link.name);
-        if let Err(error) = net.netlink.set_mtu(link, mtu).await {
-            tracing::warn!("{}", chain(&error));
-        }
+        net.netlink.set_mtu(link, mtu).await.or_warn();
     }
     Ok(())
 }
@@ -276,9 +273,7 @@ async fn set_leads(
         tracing::warn!(
             "another link than {link} has the preferred {family} default route; giving that of {link} the metric {metric}"
         );
-        if let Err(error) = net.bus.set_metric(link, *family, *metric).await {
-            tracing::warn!("{}", chain(&error));
-        }
+        net.bus.set_metric(link, *family, *metric).await.or_warn();
         tried.push(lead);
     }
     Ok(())
@@ -308,9 +303,7 @@ async fn set_macs(net: &Clients<'_>, other: &[(Link, Mac)]) {
             "{} has another MAC address since the undone change; setting {mac}",
             link.name
         );
-        if let Err(error) = net.netlink.set_mac(link, mac).await {
-            tracing::warn!("{}", chain(&error));
-        }
+        net.netlink.set_mac(link, mac).await.or_warn();
     }
 }
 

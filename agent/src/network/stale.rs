@@ -17,6 +17,7 @@ use super::{NetworkError, clients::Clients};
 use crate::{
     client::{datapath, ovsdb::Ovsdb},
     model::{Before, Bridge, Link},
+    warn::OrWarn as _,
 };
 
 /// ovs-vswitchd carries a change out within milliseconds, unless it is busy.
@@ -75,20 +76,13 @@ pub(super) async fn remove<N: AsRef<str>>(
     if links.is_empty() {
         return Ok(false);
     }
-    let bridges = match Ovsdb::connect(&net.paths.ovsdb_socket()).await {
-        Ok(mut ovsdb) => ovsdb.bridges().await?,
-        Err(error) => {
-            tracing::warn!("{}", chain(&error));
-            return Ok(false);
-        }
-    };
+    let ovsdb = Ovsdb::connect(&net.paths.ovsdb_socket()).await;
+    let Some(mut ovsdb) = ovsdb.or_warn() else { return Ok(false) };
+    let bridges = ovsdb.bridges().await?;
     let mut is_done = false;
     for link in links.iter().filter(|link| !bridges.iter().any(|bridge| has(bridge, link))) {
         tracing::warn!("Open vSwitch has left the link {} behind; removing it", link.name);
-        match net.netlink.remove(link).await {
-            Ok(()) => is_done = true,
-            Err(error) => tracing::warn!("{}", chain(&error)),
-        }
+        is_done |= net.netlink.remove(link).await.or_warn().is_some();
     }
     Ok(is_done)
 }

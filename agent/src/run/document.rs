@@ -32,6 +32,7 @@ use crate::{
     state::Parsed,
     status::{Fault, Success, phase::Phase},
     transaction::{Change, DocumentChange, Failure, PhaseError, memory},
+    warn::OrWarn as _,
 };
 
 /// Tries once, and falls back after a failure. `cut_off`: so many attempts in a row that it is given up.
@@ -73,9 +74,7 @@ pub(super) async fn keep_record(run: &Run<'_>, success: Success) {
     if success == Success::Unchanged {
         forget_failures(run);
         record_replaced_cards(run).await;
-        if let Err(error) = resolve_again(run).await {
-            tracing::warn!("the document is not resolved again: {}", chain(&error));
-        }
+        resolve_again(run).await.or_warn_of("the document is not resolved again");
     }
     if success != Success::Nothing {
         machine::remember(run.paths).await;
@@ -210,7 +209,5 @@ fn note_failure(paths: &Paths, record: &Record, document: &Document, failure: &F
             Record::failed(paths, digest, source, failed)
         }
     };
-    if let Err(error) = noted {
-        tracing::warn!("the failure cannot be recorded: {}", chain(&error));
-    }
+    noted.or_warn_of("the failure cannot be recorded");
 }

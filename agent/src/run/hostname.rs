@@ -14,6 +14,7 @@ use crate::{
     error::Error,
     paths::Paths,
     status::StatusFile,
+    warn::OrWarn as _,
 };
 
 /// NetworkManager asks DNS for a name before it gives one up, and the units that wait for a name have it by then.
@@ -24,9 +25,7 @@ const TIMES: usize = 3;
 /// Gives the name back if it is lost by now.
 pub(super) fn put_back(paths: &Paths) {
     let Some(name) = chosen_by(paths) else { return };
-    if let Err(error) = unless_there(paths, &name) {
-        tracing::warn!("the host name {name} does not come back: {}", chain(&error));
-    }
+    unless_there(paths, &name).or_warn_of(&format!("the host name {name} does not come back"));
 }
 
 /// Gives the name back when it is lost, for at most a minute.

@@ -14,9 +14,10 @@ use crate::{
     },
     error::Error,
     network::Network as _,
-    paths::Paths,
+    paths::{Paths, cannot},
     state::{Parsed, State, StateError},
     transaction::{Change, DocumentChange, Probed},
+    warn::OrWarn as _,
 };
 
 /// The last good document.
@@ -62,10 +63,7 @@ fn resolved(record: &Record) -> Option<Result<State, StateError>> {
 
 /// The state of the last good document; `None`, with a warning, if it is unreadable: that must not stop a good document.
 pub(crate) fn last_good_if_readable(record: &Record) -> Option<State> {
-    last_good_state(record).unwrap_or_else(|error| {
-        tracing::warn!("{}", nmgen::chain(&error));
-        None
-    })
+    last_good_state(record).or_warn().flatten()
 }
 
 /// The state of the document in force before this change, which removes its leftovers. It is read from `applied` where that differs
@@ -176,13 +174,7 @@ pub(crate) fn removed(paths: &Paths, record: &Record) -> Option<PathBuf> {
 fn has_profiles(paths: &Paths, committed: &Committed) -> bool {
     let recorded =
         committed.uplinks.as_ref().map(|uplink| uplink.profiles.as_slice()).unwrap_or_default();
-    let texts = match profiles(&paths.profiles()) {
-        Ok(texts) => texts,
-        Err(error) => {
-            tracing::warn!("{}", nmgen::chain(&error));
-            return true;
-        }
-    };
+    let Some(texts) = profiles(&paths.profiles()).or_warn() else { return true };
     let lines = || texts.iter().flat_map(|text| text.lines());
     let saved: Vec<&str> =
         lines().filter_map(|line| line.trim().strip_prefix("uuid=")).map(str::trim).collect();
@@ -191,11 +183,11 @@ fn has_profiles(paths: &Paths, committed: &Committed) -> bool {
 
 /// The text of each saved profile.
 fn profiles(directory: &Path) -> Result<Vec<String>, FileError> {
-    let failed = |source| FileError::Read { path: directory.to_path_buf(), source };
+    let failed = cannot("read", directory);
     let entries = match std::fs::read_dir(directory) {
         Ok(entries) => entries,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(error) => return Err(failed(error)),
+        Err(error) => return Err(failed(error).into()),
     };
     let mut texts = Vec::new();
     for entry in entries {

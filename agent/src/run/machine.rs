@@ -18,6 +18,7 @@ use crate::{
     model::{LinkRef, Mac, Uplinks},
     network::NetworkError,
     paths::Paths,
+    warn::OrWarn as _,
 };
 
 /// For a card of the recorded machine, where nothing else of it is here.
@@ -74,12 +75,10 @@ async fn is_here(run: &Run<'_>, recorded: &Machine) -> Result<bool, NetworkError
 /// Returns whether the state knows the document that is this node's by its name. A machine whose board and cards were replaced has
 /// both. A clone of its disk has another name, or another document under it. `cluster.yml` may be the same on both.
 async fn knows_the_document(paths: &Paths) -> bool {
-    let chosen = match document::choose(paths, None, Duration::ZERO, || ()).await {
-        Ok(chosen) => chosen,
-        Err(error) => {
-            tracing::warn!("whose the state is: {}", chain(&error));
-            return false;
-        }
+    let Some(chosen) =
+        document::choose(paths, None, Duration::ZERO, || ()).await.or_warn_of("whose the state is")
+    else {
+        return false;
     };
     let cluster = paths.documents().join("cluster.yml");
     let Some(document) = chosen.document.filter(|document| document.path != cluster) else {
@@ -97,14 +96,10 @@ async fn knows_the_document(paths: &Paths) -> bool {
 
 /// Records this machine as that of the state, before there is one and when its parts change.
 pub(super) async fn remember(paths: &Paths) {
-    let cards = machine::cards(paths).await.unwrap_or_else(|error| {
-        tracing::warn!("the cards are not recorded: {}", chain(&error));
-        Vec::new()
-    });
+    let cards =
+        machine::cards(paths).await.or_warn_of("the cards are not recorded").unwrap_or_default();
     let here = Machine::here(paths, cards);
-    if let Err(error) = here.record(paths) {
-        tracing::warn!("the machine cannot be recorded: {}", chain(&error));
-    }
+    here.record(paths).or_warn_of("the machine cannot be recorded");
 }
 
 #[cfg(test)]

@@ -20,8 +20,6 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use nmgen::chain;
-
 use super::{
     decision::{
         AttemptKind,
@@ -31,9 +29,10 @@ use super::{
     units,
 };
 use crate::{
-    durable::{self, FileError},
-    paths::Paths,
+    durable,
+    paths::{Paths, cannot},
     status::create_runtime_dir,
+    warn::OrWarn as _,
 };
 
 /// What a decision does with a mark.
@@ -143,11 +142,7 @@ type CutOff = BTreeMap<AttemptKind, u32>;
 
 fn cut_off(paths: &Paths) -> CutOff {
     let counts = durable::read_json_or_set_aside(&paths.cut_off());
-    counts
-        .inspect_err(|error| tracing::warn!("{}", chain(error)))
-        .ok()
-        .flatten()
-        .unwrap_or_default()
+    counts.or_warn().flatten().unwrap_or_default()
 }
 
 fn set_cut_off(paths: &Paths, counts: &CutOff) {
@@ -184,26 +179,19 @@ fn set(mark: &Path) {
     set_to(mark, "");
 }
 
+/// A mark that cannot be written is a warning: the run goes on.
 fn set_to(mark: &Path, text: &str) {
     let made = mark.parent().map_or(Ok(()), create_runtime_dir);
-    warn(made.and_then(|()| durable::write(mark, text.as_bytes(), 0o644)));
+    made.and_then(|()| durable::write(mark, text.as_bytes(), 0o644)).or_warn();
 }
 
 fn link(mark: &Path, target: &Path) {
     clear(mark);
-    let failed = |source| FileError::Write { path: mark.to_path_buf(), source };
-    warn(std::os::unix::fs::symlink(target, mark).map_err(failed));
+    std::os::unix::fs::symlink(target, mark).map_err(cannot("write", mark)).or_warn();
 }
 
 fn clear(mark: &Path) {
-    warn(durable::remove(mark));
-}
-
-/// A mark that cannot be written is a warning: the run goes on.
-fn warn(done: Result<(), FileError>) {
-    if let Err(error) = done {
-        tracing::warn!("{}", chain(&error));
-    }
+    durable::remove(mark).or_warn();
 }
 
 #[cfg(test)]

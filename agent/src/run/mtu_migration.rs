@@ -13,7 +13,7 @@ use crate::{
     durable::{self, FileError},
     model::{Active, Link, LinkRef, Profile, Wants},
     paths::Paths,
-    status::create_runtime_dir,
+    status::write_in_runtime,
 };
 
 /// The unit.
@@ -82,9 +82,7 @@ impl Migration {
 
     /// Writes the mark.
     pub(crate) fn mark(self, paths: &Paths) -> Result<(), FileError> {
-        let file = paths.mtu_target();
-        file.parent().map_or(Ok(()), create_runtime_dir)?;
-        durable::write_json(&file, &self, 0o644)
+        write_in_runtime(&paths.mtu_target(), &self)
     }
 
     /// How far the machine is: br-ex, and what carries its packets. `cards` are the recorded ones, for a document that knows them

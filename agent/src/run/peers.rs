@@ -12,6 +12,7 @@ use crate::{
     },
     durable::{self, FileError},
     paths::Paths,
+    warn::OrWarn as _,
 };
 
 /// A running database answers within milliseconds; a hanging one must not delay the boot.
@@ -20,9 +21,7 @@ const OVSDB: Duration = Duration::from_secs(5);
 /// Stands in for nmstate-configuration and ovs-configuration. A second call repeats what failed
 /// while Open vSwitch was down. Failures are warnings.
 pub(super) async fn stand_in(paths: &Paths) {
-    if let Err(error) = remove_mtu_migration(paths) {
-        tracing::warn!("{}", chain(&error));
-    }
+    remove_mtu_migration(paths).or_warn();
     // Once per boot, before it goes on: later the address belongs to the running cluster.
     let is_forgotten =
         paths.ovn_remote_forgotten().exists() || paths.ovs_config_executed().exists();
@@ -76,9 +75,7 @@ pub(super) async fn record_address_for_corosync(paths: &Paths) {
         }
         Ok::<(), BusError>(())
     };
-    if let Err(error) = start.await {
-        tracing::warn!("corosync may wait for the node's address: {}", chain(&error));
-    }
+    start.await.or_warn_of("corosync may wait for the node's address");
 }
 
 /// configure-ovs's unit, which wants dayone-bridge.service.

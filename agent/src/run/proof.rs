@@ -16,6 +16,7 @@ use crate::{
     settings::Policy,
     status::phase::Phase,
     transaction::{Failure, PhaseError, stopped},
+    warn::OrWarn as _,
 };
 
 /// Parts that a network lacks.
@@ -177,13 +178,7 @@ async fn repair(
     lack: Lack,
 ) -> Result<(), Lack> {
     let say = |text: &str, bound| run.progress.say(text, bound);
-    let network = match run.connect().await {
-        Ok(network) => network,
-        Err(error) => {
-            tracing::warn!("{}", chain(&error));
-            return Err(lack);
-        }
-    };
+    let Some(network) = run.connect().await.or_warn() else { return Err(lack) };
     let repaired = match network.activate(&expected.profiles, &say).await {
         Ok(()) => released(run, expected, wait(run, expected, netlink, bound)).await,
         Err(NetworkError::NoProfile) => Err(lack),
@@ -213,10 +208,7 @@ async fn without_a_card_or_family(
     netlink: &Netlink,
     error: NetworkError,
 ) -> Lack {
-    let usable = expected.usable_families(netlink).await.unwrap_or_else(|error| {
-        tracing::warn!("{}", chain(&error));
-        Vec::new()
-    });
+    let usable = expected.usable_families(netlink).await.or_warn().unwrap_or_default();
     if usable.is_empty() {
         return Lack::Network(error);
     }

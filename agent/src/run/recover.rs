@@ -17,6 +17,7 @@ use crate::{
     paths::Paths,
     status::{Fault, Open, Outcome, Status, StatusFile, log::message_id, now, trial},
     transaction::{Probed, memory},
+    warn::OrWarn as _,
 };
 
 /// Recovery at the start of a run: NetworkManager may be running, and the checkpoint of the killed one may still be
@@ -39,9 +40,7 @@ pub(super) async fn online(run: &Run<'_>) -> Result<Record, Error> {
             OpenTransaction::Journal(journal) => undo(run, &journal).await?,
         }
     }
-    if let Err(error) = from_0_2::migrate(run.paths) {
-        tracing::warn!("files of version 0.2 stay beside the record: {}", chain(&error));
-    }
+    from_0_2::migrate(run.paths).or_warn_of("files of version 0.2 stay beside the record");
     Ok(Record::load(run.paths))
 }
 
@@ -85,9 +84,10 @@ async fn undo(run: &Run<'_>, journal: &Journal) -> Result<(), Error> {
     let same_boot = journal.is_of_this_boot(run.paths);
     if same_boot {
         let is_settled = journal.kind == ChangeKind::Trial;
-        if let Err(error) = network.keep_addresses_of_others(&journal.before, is_settled).await {
-            tracing::warn!("addresses of other programs may be lost: {}", chain(&error));
-        }
+        network
+            .keep_addresses_of_others(&journal.before, is_settled)
+            .await
+            .or_warn_of("addresses of other programs may be lost");
     }
     // The network of an earlier boot, or one that did not come back twice, is asked for by what this run proves next.
     let is_awaited = same_boot && !memory::load(run.paths).is_lost_for_good();
@@ -114,9 +114,7 @@ pub(crate) enum OpenTransaction {
 
 /// The open journal; a commit that was decided is finished first.
 pub(crate) fn open_journal(paths: &Paths) -> Result<OpenTransaction, Error> {
-    if let Err(error) = journal::sweep(paths) {
-        tracing::warn!("a finished transaction's copies are left: {}", chain(&error));
-    }
+    journal::sweep(paths).or_warn_of("a finished transaction's copies are left");
     if commit::is_unfinished(paths) {
         commit::finish(paths)?;
         set_aside::forget(paths)?;
@@ -146,9 +144,7 @@ pub(crate) fn note(paths: &Paths, journal: &Journal) {
         }
         ChangeKind::Document => count(paths, journal),
     };
-    if let Err(error) = noted {
-        tracing::warn!("the failure cannot be recorded: {}", chain(&error));
-    }
+    noted.or_warn_of("the failure cannot be recorded");
 }
 
 fn count(paths: &Paths, journal: &Journal) -> Result<(), FileError> {

@@ -24,6 +24,7 @@ use crate::{
     settings::Usable,
     status::{Fault, log},
     transaction::{memory, stopped},
+    warn::OrWarn as _,
 };
 
 /// The lengths of pauses, which double.
@@ -249,7 +250,7 @@ async fn tell_of_the_wire(paths: &Paths, error: &Error, told: &mut Vec<String>) 
 /// The network before an attempt.
 async fn connected_now() -> Option<Connected> {
     let now = Connected::now().await;
-    now.inspect_err(|error| tracing::warn!("no pause follows the network: {}", chain(error))).ok()
+    now.or_warn_of("no pause follows the network")
 }
 
 /// Whether the network has more than the attempt had.
@@ -284,7 +285,7 @@ async fn pause(
         biased;
         () = stopped(signals.stop.clone()) => Ok(PauseEnd::Stopped),
         () = signals.hangup() => Ok(PauseEnd::Asked),
-        changed = inputs.changed(paths) => Ok(changed.map(|()| PauseEnd::Change)?),
+        changed = inputs.changed(paths) => changed.map(|()| PauseEnd::Change).map_err(Error::Inputs),
         () = grown => Ok(PauseEnd::Network),
         () = answered => Ok(PauseEnd::Answer),
         () = tokio::time::sleep(bound) => Ok(PauseEnd::Time),

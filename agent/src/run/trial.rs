@@ -14,6 +14,7 @@ use crate::{
         trial::{self, Trial, TrialError, TrialFile, TrialState},
     },
     transaction::{Change, DocumentChange, Failure, PhaseError},
+    warn::OrWarn as _,
 };
 
 /// Carries out the trial that was asked for, or undoes one whose agent was killed.
@@ -100,9 +101,7 @@ fn end(paths: &Paths, file: &TrialFile, done: &Result<(), Error>) {
         file.state = state;
         file.reason.clone_from(&reason);
     });
-    if let Err(error) = durable::remove(&paths.trial_document()) {
-        tracing::warn!("{}", chain(&error));
-    }
+    durable::remove(&paths.trial_document()).or_warn();
     let trial = file.get();
     let document = trial.document.as_path();
     let text = format!("{} {text}{}", document.display(), reason.as_deref().unwrap_or_default());
@@ -117,9 +116,8 @@ fn end(paths: &Paths, file: &TrialFile, done: &Result<(), Error>) {
     // A roll back that fails again and again must not displace the history of others.
     if let Some(outcome) = history.filter(|_| state != before && !is_told) {
         let why = reason.as_deref().filter(|reason| !reason.is_empty());
-        if let Err(error) = record_file::append(paths, &trial.digest, document, outcome, why) {
-            tracing::warn!("the history is incomplete: {}", chain(&error));
-        }
+        record_file::append(paths, &trial.digest, document, outcome, why)
+            .or_warn_of("the history is incomplete");
     }
 }
 

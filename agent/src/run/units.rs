@@ -8,7 +8,7 @@ use std::{
 
 use crate::{
     durable::{self, FileError},
-    paths::Paths,
+    paths::{Paths, cannot},
 };
 
 /// Endings of the directories with the links that `systemctl enable` makes.
@@ -52,7 +52,7 @@ pub(crate) fn move_link_of_0_2(paths: &Paths) -> Result<bool, FileError> {
     // Whatever the umask: `systemctl is-enabled` is everybody's.
     let made = fs::create_dir_all(&new)
         .and_then(|()| fs::set_permissions(&new, fs::Permissions::from_mode(0o755)));
-    made.map_err(|source| FileError::CreateDir { path: new.clone(), source })?;
+    made.map_err(cannot("create the directory", &new))?;
     durable::rename(&link(&old), &link(&new))?;
     durable::sync_dir(&old)?;
     Ok(true)

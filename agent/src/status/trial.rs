@@ -5,7 +5,7 @@
 
 mod error;
 
-use std::{cell::RefCell, io, path::PathBuf, rc::Rc, time::Duration};
+use std::{cell::RefCell, path::PathBuf, rc::Rc, time::Duration};
 
 use nix::time::ClockId;
 use serde::{Deserialize, Serialize};
@@ -16,7 +16,8 @@ use crate::{
     client::watch::Watch,
     document::digest::Digest,
     durable::{self, FileError},
-    paths::Paths,
+    paths::{Paths, cannot},
+    warn::OrWarn as _,
 };
 
 /// How far a trial is.
@@ -125,7 +126,7 @@ pub(crate) fn undone(paths: &Paths) {
         };
         Trial { state: TrialState::Undone, reason: Some(reason), ..trial }.write(paths)
     });
-    warn(noted);
+    noted.or_warn_of(ACCOUNT);
 }
 
 /// The clock of deadlines, in milliseconds.
@@ -134,11 +135,8 @@ pub(crate) fn monotonic() -> u64 {
     u64::try_from(now.as_millis()).unwrap_or(u64::MAX)
 }
 
-fn warn(done: Result<(), FileError>) {
-    if let Err(error) = done {
-        tracing::warn!("the account of the trial: {}", nmgen::chain(&error));
-    }
-}
+/// What a failure to write it is about.
+const ACCOUNT: &str = "the account of the trial";
 
 /// The trial that this process carries out; clones share it.
 #[derive(Clone)]
@@ -162,7 +160,7 @@ impl TrialFile {
     /// confirmed goes back.
     pub(crate) fn update(&self, change: impl FnOnce(&mut Trial)) {
         change(&mut self.trial.borrow_mut());
-        warn(self.get().write(&self.paths));
+        self.get().write(&self.paths).or_warn_of(ACCOUNT);
     }
 
     /// Starts the clock, and returns the time for the confirmation.
@@ -176,10 +174,10 @@ impl TrialFile {
     }
 
     /// Returns when the trial is requested to stay.
-    pub(crate) async fn requested(&self) -> Result<(), RequestError> {
+    pub(crate) async fn requested(&self) -> Result<(), FileError> {
         let path = self.paths.trial_confirmed();
         let directory = path.parent().unwrap_or(&path);
-        let failed = |source| RequestError::Watch { path: directory.to_path_buf(), source };
+        let failed = cannot("watch", directory);
         loop {
             let watch = Watch::on(&[directory]).map_err(failed)?;
             if self.get().is_requested(&self.paths)? {
@@ -188,15 +186,6 @@ impl TrialFile {
             watch.changed().await.map_err(failed)?;
         }
     }
-}
-
-/// Why a request cannot be awaited.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum RequestError {
-    #[error("cannot watch {path}")]
-    Watch { path: PathBuf, source: io::Error },
-    #[error(transparent)]
-    File(#[from] FileError),
 }
 
 #[cfg(test)]

@@ -7,11 +7,8 @@ use thiserror::Error;
 use nmgen::chain;
 
 use crate::{
-    durable::FileError,
-    model::ProbeResult,
-    network::NetworkError,
-    state::StateError,
-    status::{phase::Phase, trial::RequestError},
+    durable::FileError, model::ProbeResult, network::NetworkError, state::StateError,
+    status::phase::Phase,
 };
 
 /// Why a phase failed.
@@ -37,7 +34,7 @@ pub(crate) enum PhaseError {
     #[error("no confirmation came within {seconds} s")]
     NotConfirmed { seconds: u32 },
     #[error("no confirmation can be awaited")]
-    Request(#[source] RequestError),
+    Request(#[source] FileError),
     #[error("{count} steps of the roll back failed, the first one")]
     RollBackSteps { count: usize, source: Box<PhaseError> },
 }

@@ -1,14 +1,12 @@
 //! The file of what this node's network had in this boot: in /run, so that a restarted agent has it.
 
-use nmgen::chain;
-
-use crate::{durable, model::memory::Memory, paths::Paths, status::create_runtime_dir};
+use crate::{
+    durable, model::memory::Memory, paths::Paths, status::write_in_runtime, warn::OrWarn as _,
+};
 
 /// Returns what this node's network had in this boot. A file that cannot be read is none, with a warning.
 pub(crate) fn load(paths: &Paths) -> Memory {
-    let read = durable::read_json_or_set_aside(&paths.memory());
-    let read = read.inspect_err(|error| tracing::warn!("{}", chain(error)));
-    read.ok().flatten().unwrap_or_default()
+    durable::read_json_or_set_aside(&paths.memory()).or_warn().flatten().unwrap_or_default()
 }
 
 /// Changes what is remembered.
@@ -24,12 +22,6 @@ pub(crate) fn update<T>(paths: &Paths, change: impl FnOnce(&mut Memory) -> T) ->
 
 /// Writes it. A failure is a warning: the run itself goes on.
 fn save(paths: &Paths, memory: &Memory) {
-    let path = paths.memory();
-    let written = path
-        .parent()
-        .map_or(Ok(()), create_runtime_dir)
-        .and_then(|()| durable::write_json(&path, memory, 0o644));
-    if let Err(error) = written {
-        tracing::warn!("what this network had is not remembered: {}", chain(&error));
-    }
+    let written = write_in_runtime(&paths.memory(), memory);
+    written.or_warn_of("what this network had is not remembered");
 }

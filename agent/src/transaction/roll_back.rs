@@ -14,6 +14,7 @@ use crate::{
     network::{Network, Undone, boot_time, within},
     probe::{self, Probe},
     status::phase::Phase,
+    warn::OrWarn as _,
 };
 
 impl<N: Network> Transaction<'_, N> {
@@ -89,9 +90,7 @@ impl<N: Network> Transaction<'_, N> {
         let mut restored = self.restored(before, &refused, probed).await;
         // A silent gateway is no fault of NetworkManager's.
         if !matches!(restored, Ok(()) | Err((_, PhaseError::Probes(_)))) {
-            if let Err(error) = journal::restore_files(self.paths, same_boot) {
-                tracing::warn!("roll back: {}", chain(&error));
-            }
+            journal::restore_files(self.paths, same_boot).or_warn_of("roll back");
             let restarted = self.unstoppable(Phase::RollBack, step, self.network.restart()).await;
             match restarted {
                 Ok(()) => restored = self.restored(before, &refused, probed).await,

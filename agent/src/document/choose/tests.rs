@@ -108,7 +108,7 @@ async fn a_missing_directory_has_no_documents_and_an_unreadable_one_is_an_error(
     fs::remove_dir(paths.documents())?;
     assert!(chosen(&paths).await?.document.is_none());
     fs::write(paths.documents(), "")?;
-    assert!(matches!(chosen(&paths).await, Err(DocumentError::List { .. })));
+    assert!(matches!(chosen(&paths).await, Err(DocumentError::Path(_))));
     Ok(())
 }
 

@@ -1,27 +1,25 @@
 //! The host name, and the event of its change.
 
-use std::{
-    io,
-    path::{Path, PathBuf},
-};
+use std::{io, path::Path};
 
 use nmgen::node::HostName;
 use thiserror::Error;
 use tokio::io::Interest;
 
-use crate::{client::event_fd, paths::Paths};
+use crate::{
+    client::event_fd,
+    paths::{PathError, Paths, cannot},
+};
 
 /// Why the host name cannot be read, set or awaited.
 #[derive(Debug, Error)]
 pub(crate) enum HostNameError {
     #[error("cannot ask the kernel for the host name")]
     Kernel { source: io::Error },
-    #[error("cannot read {path}")]
-    Read { path: PathBuf, source: io::Error },
+    #[error(transparent)]
+    Path(#[from] PathError),
     #[error("cannot restore the host name {name}")]
     PutBack { name: String, source: nix::Error },
-    #[error("cannot watch {path}")]
-    Watch { path: PathBuf, source: io::Error },
 }
 
 /// The host name now. Under a foreign root: that tree's `/proc`, else its `/etc/hostname`.
@@ -34,7 +32,7 @@ pub(crate) fn current(paths: &Paths) -> Result<HostName, HostNameError> {
         match std::fs::read_to_string(&path) {
             Ok(text) => return Ok(HostName::new(&text)),
             Err(e) if e.kind() == io::ErrorKind::NotFound => {}
-            Err(source) => return Err(HostNameError::Read { path, source }),
+            Err(error) => return Err(cannot("read", &path)(error).into()),
         }
     }
     Ok(HostName::new(""))
@@ -58,7 +56,7 @@ pub(crate) async fn wait_for_change(
     old: &HostName,
 ) -> Result<HostName, HostNameError> {
     let path = paths.kernel_hostname();
-    let watch = |source| HostNameError::Watch { path: path.clone(), source };
+    let watch = cannot("watch", &path);
     loop {
         // Opened before the name is read: a change in between is reported as an event.
         let file = std::fs::File::open(&path).map_err(watch)?;
@@ -76,9 +74,8 @@ pub(crate) async fn wait_for_change(
 fn read_once(mut file: &std::fs::File, path: &Path) -> Result<(), HostNameError> {
     use io::Read as _;
     let mut text = String::new();
-    file.read_to_string(&mut text)
-        .map(|_| ())
-        .map_err(|source| HostNameError::Read { path: path.to_path_buf(), source })
+    file.read_to_string(&mut text).map_err(cannot("read", path))?;
+    Ok(())
 }
 
 #[cfg(test)]
@@ -94,7 +91,7 @@ mod tests {
         assert_eq!(current(&paths)?.as_str(), "");
         let file = paths.under("/etc/hostname");
         std::fs::create_dir_all(&file)?;
-        assert!(matches!(current(&paths), Err(HostNameError::Read { .. })));
+        assert!(matches!(current(&paths), Err(HostNameError::Path(_))));
         std::fs::remove_dir(&file)?;
         std::fs::write(&file, "worker-0\n")?;
         assert_eq!(current(&paths)?.as_str(), "worker-0");
