@@ -91,7 +91,6 @@ pub(crate) struct Bundle {
     pub(crate) left_out: Vec<String>,
 }
 
-/// Versions of the parts.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) struct Versions {

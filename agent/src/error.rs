@@ -100,7 +100,9 @@ pub(crate) enum Error {
     NotInForce { line: String, reason: String },
 }
 
-/// Returns a count in words.
+/// What a run comes to.
+pub(crate) type Result<T = (), E = Error> = std::result::Result<T, E>;
+
 pub(crate) fn times(count: u32) -> String {
     if count == 1 { "once".to_owned() } else { format!("{count} times") }
 }
@@ -131,7 +133,6 @@ pub(crate) enum Exit {
 }
 
 impl Error {
-    /// The exit code.
     pub(crate) fn exit(&self) -> Exit {
         match self {
             Self::Settings(SettingsError::Path(_))

@@ -92,6 +92,12 @@ pub(crate) enum NetworkError {
     NotRestored { missing: String },
 }
 
+/// What a step of the network comes to.
+pub(crate) type Result<T = (), E = NetworkError> = std::result::Result<T, E>;
+
+/// Reports what is awaited, and for how long at most.
+pub(crate) type Say<'a> = &'a dyn Fn(&str, Duration);
+
 /// The roll back of the transaction's checkpoints.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Undone {

@@ -33,7 +33,6 @@ pub(crate) struct Paths {
 }
 
 impl Paths {
-    /// Paths under `root`.
     pub(crate) fn new(root: impl Into<PathBuf>) -> Self {
         Self { root: root.into(), collected: None }
     }

@@ -33,7 +33,6 @@ pub(crate) fn reads_answers(bytes: &[u8]) {
     }
 }
 
-/// The target of a probe.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Gateway(GatewayQuestion),
@@ -45,7 +44,6 @@ pub(crate) enum Kind {
     },
     /// `host:port`.
     Tcp(String),
-    /// A URL.
     Http(String),
     /// The wire; without `awaited` one look is enough.
     Wire {
@@ -57,7 +55,6 @@ pub(crate) enum Kind {
     Planned(Vec<Planned>),
 }
 
-/// A probe with its policy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Probe {
     pub(crate) name: String,
@@ -66,7 +63,6 @@ pub(crate) struct Probe {
 }
 
 impl Probe {
-    /// Whether this asks a gateway.
     pub(crate) fn is_of_a_gateway(&self) -> bool {
         matches!(self.kind, Kind::Gateway(_))
     }
@@ -232,7 +228,6 @@ pub(crate) fn control(plan: &[Probe], failed: &[ProbeResult]) -> Vec<Probe> {
     asked.cloned().map(at_once).collect()
 }
 
-/// These links, each with both families.
 pub(crate) fn of_both_families(links: &[LinkRef]) -> Vec<(Family, LinkRef)> {
     let both = |link: &LinkRef| Family::ALL.map(|family| (family, link.clone()));
     links.iter().flat_map(both).collect()

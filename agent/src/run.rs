@@ -36,7 +36,7 @@ use self::{
     signals::stoppable,
 };
 use crate::{
-    error::{Error, Exit},
+    error::{Error, Exit, Result},
     lock::{self, Lock},
     model::ProbeResult,
     network::{NetworkError, real::RealNetwork},
@@ -86,7 +86,7 @@ impl<'a> Run<'a> {
         paths: &'a Paths,
         command: &'static str,
         stop: &watch::Receiver<bool>,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self> {
         let Usable { settings, faults } = Usable::load(paths);
         let taken = lock::take(paths, command, settings.wait.turn.get(), waits);
         let lock = stoppable(stop, taken).await.inspect_err(refused)?;

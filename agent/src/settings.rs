@@ -49,7 +49,6 @@ impl From<Seconds> for Duration {
 }
 
 impl Seconds {
-    /// As a duration.
     pub(crate) fn get(self) -> Duration {
         self.into()
     }
@@ -105,20 +104,16 @@ section! {
         on_failure: OnFailure = OnFailure::default(),
         /// Failures after which a document is not tried again; 0 means never give up.
         max_attempts: u32 = 3,
-        /// The automatic bridge.
         bridge: Bridge = Bridge::default(),
-        /// Bounds of the waits.
         wait: Wait = Wait::default(),
         /// Bounds of the phases.
         timeout: Timeouts = Timeouts::default(),
-        /// Probes.
         probe: Probes = Probes::default(),
         /// The bounds after which `dayone health` fails.
         health: Health = Health::default(),
     }
 }
 
-/// The automatic bridge.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct Bridge {
@@ -226,7 +221,6 @@ section! {
         api_address: Option<String> = None,
         /// Carrier and speed of a bond's ports. Default `off`, as for each probe of the wire.
         bond: Policy = Policy::Off,
-        /// LACP.
         lacp: Policy = Policy::Off,
         /// A neighbour on each VLAN.
         vlan: Policy = Policy::Off,
@@ -262,7 +256,6 @@ pub(crate) struct LldpNeighbour {
 pub(crate) struct Target {
     /// Shown in results.
     pub(crate) name: String,
-    /// The target to reach.
     pub(crate) reach: Reach,
     /// Default `required`.
     pub(crate) policy: Policy,

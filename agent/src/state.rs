@@ -48,7 +48,9 @@ pub(crate) enum StateError {
     Encode { source: serde_yaml::Error },
 }
 
-/// A parsed document.
+/// What a question to nmstate comes to.
+pub(crate) type Result<T = (), E = StateError> = std::result::Result<T, E>;
+
 #[derive(Clone, Debug)]
 pub(crate) enum Parsed {
     /// A NetworkState.
@@ -59,7 +61,7 @@ pub(crate) enum Parsed {
 
 impl Parsed {
     /// Parses the tree that nmgen checks, so that the checked document is the applied one.
-    pub(crate) fn read(reading: &nmgen::Reading<'_>) -> Result<Self, StateError> {
+    pub(crate) fn read(reading: &nmgen::Reading<'_>) -> Result<Self> {
         if reading.is_policy() {
             let policy = reading.deserialize::<NetworkPolicy>().map_err(StateError::ReadPolicy)?;
             return Ok(Self::Policy(Box::new(policy)));
@@ -71,7 +73,7 @@ impl Parsed {
 
     /// Parses a text that is no document of this run: of a record, or of a file that another tool applies. It may be a stranger's,
     /// and is read within bounds before nmstate sees it.
-    pub(crate) fn new(text: &str) -> Result<Self, StateError> {
+    pub(crate) fn new(text: &str) -> Result<Self> {
         let text = text.trim_start_matches('\u{feff}');
         let source = Source { name: "document".into(), text: text.into() };
         let unread = |found: Diagnostics| {
@@ -81,13 +83,11 @@ impl Parsed {
         Self::read(&nmgen::Reading::parse(&source).map_err(unread)?)
     }
 
-    /// Whether `resolve` needs the current state.
     pub(crate) fn needs_current(&self) -> bool {
         matches!(self, Self::Policy(policy) if policy.capture != NetworkCaptureRules::default())
     }
 
-    /// The desired state.
-    pub(crate) fn resolve(&self, current: Option<&State>) -> Result<State, StateError> {
+    pub(crate) fn resolve(&self, current: Option<&State>) -> Result<State> {
         match self {
             Self::State(state) => Ok(State::clone(state)),
             Self::Policy(policy) => {
@@ -148,7 +148,7 @@ pub(crate) struct State(NetworkState);
 
 impl State {
     /// The current state, as nmstate sees it.
-    pub(crate) async fn retrieve() -> Result<Self, StateError> {
+    pub(crate) async fn retrieve() -> Result<Self> {
         let mut state = NetworkState::new();
         // Hidden secrets cannot be compared.
         state.set_include_secrets(true);
@@ -156,19 +156,18 @@ impl State {
         Ok(Self(state))
     }
 
-    /// A state that was collected.
-    pub(crate) fn collected(value: serde_json::Value) -> Result<Self, StateError> {
+    pub(crate) fn collected(value: serde_json::Value) -> Result<Self> {
         serde_json::from_value(value).map(Self).map_err(|source| StateError::Collected { source })
     }
 
     /// This state as it is collected, secrets included.
-    pub(crate) fn to_value(&self) -> Result<serde_json::Value, StateError> {
+    pub(crate) fn to_value(&self) -> Result<serde_json::Value> {
         serde_json::to_value(&self.0).map_err(|source| StateError::Collected { source })
     }
 
     /// Applies without nmstate's verification. On success its checkpoint is left open and rolls
     /// back by itself after `timeout` seconds; nmstate does not return the checkpoint's path.
-    pub(crate) async fn apply_uncommitted(&self, timeout: u32) -> Result<(), StateError> {
+    pub(crate) async fn apply_uncommitted(&self, timeout: u32) -> Result {
         let mut desired = self.0.clone();
         let current = match rules::needs_current(&desired) {
             true => Some(Self::retrieve_kernel().await?),
@@ -189,7 +188,7 @@ impl State {
     }
 
     /// The current state of the kernel and Open vSwitch, without NetworkManager.
-    pub(crate) async fn retrieve_kernel() -> Result<Self, StateError> {
+    pub(crate) async fn retrieve_kernel() -> Result<Self> {
         let mut state = NetworkState::new();
         state.set_kernel_only(true);
         retrieve(&mut state).await?;
@@ -203,14 +202,14 @@ impl State {
     }
 
     /// YAML for display, without secrets.
-    pub(crate) fn to_shown_yaml(&self) -> Result<String, StateError> {
+    pub(crate) fn to_shown_yaml(&self) -> Result<String> {
         let mut shown = self.clone();
         shown.0.hide_secrets();
         shown.to_yaml()
     }
 
     /// YAML for the copy of a resolved document, secrets included.
-    pub(crate) fn to_yaml(&self) -> Result<String, StateError> {
+    pub(crate) fn to_yaml(&self) -> Result<String> {
         serde_yaml::to_string(&self.0).map_err(|source| StateError::Encode { source })
     }
 
@@ -240,7 +239,7 @@ impl State {
 
     /// The part of this desired state that `current` lacks, `None` if nothing, by the rules of
     /// nmstate's own verification: additions of other programs are no difference.
-    pub(crate) fn missing_in(&self, current: &Self) -> Result<Option<Self>, StateError> {
+    pub(crate) fn missing_in(&self, current: &Self) -> Result<Option<Self>> {
         let diff = compare::missing(&self.0, &current.0)
             .map_err(|e| StateError::Compare { source: e.into() })?;
         Ok((!diff.is_empty()).then_some(Self(diff)))
@@ -375,7 +374,7 @@ impl State {
 }
 
 /// nmstate's futures have tens of kilobytes, and several would lie in one another on the stack: they are on the heap.
-async fn retrieve(state: &mut NetworkState) -> Result<(), StateError> {
+async fn retrieve(state: &mut NetworkState) -> Result {
     let retrieved = Box::pin(state.retrieve_async()).await;
     retrieved.map(drop).map_err(|e| StateError::Retrieve { source: e.into() })
 }

@@ -138,7 +138,6 @@ pub(crate) struct Status {
     pub(crate) hostname: String,
     pub(crate) document: Option<PathBuf>,
     pub(crate) digest: Option<String>,
-    /// The reason of the choice.
     pub(crate) reason: String,
     pub(crate) warnings: Vec<String>,
     pub(crate) phases: Vec<Done>,
@@ -155,7 +154,6 @@ pub(crate) struct Status {
     pub(crate) last_good_in_force: bool,
     /// When the waiting service tries again, in words.
     pub(crate) next: Option<String>,
-    /// The automatic bridge.
     pub(crate) bridge: Option<BridgeStatus>,
     /// Milliseconds since 1970.
     pub(crate) started: u64,
@@ -189,7 +187,6 @@ pub(crate) struct StatusFile {
 }
 
 impl StatusFile {
-    /// The status of a new run.
     pub(crate) fn new(paths: &Paths) -> Self {
         let (schema, outcome) = (SCHEMA, Outcome::Open(Open::Running));
         let status = Status { schema, outcome, started: now(), ..Status::default() };
@@ -206,7 +203,6 @@ impl StatusFile {
         change(&mut self.status.borrow_mut());
     }
 
-    /// A copy of the status.
     pub(crate) fn get(&self) -> Status {
         self.status.borrow().clone()
     }

@@ -69,6 +69,9 @@ pub(crate) enum BridgeError {
     Incomplete { link: String, id: String, property: &'static str },
 }
 
+/// What planning br-ex comes to.
+pub(crate) type Result<T = (), E = BridgeError> = std::result::Result<T, E>;
+
 impl BridgeError {
     /// Whether the cards are below something else, as with a document's br-ex on a bond of Open vSwitch.
     pub(crate) fn is_below_another(&self) -> bool {

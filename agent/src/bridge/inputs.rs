@@ -36,7 +36,6 @@ impl Inputs {
         self.links.iter().find(|link| link.name == name)
     }
 
-    /// A profile.
     pub(crate) fn profile(&self, uuid: &str) -> Option<&Profile> {
         self.profiles.iter().find(|profile| profile.uuid() == uuid)
     }

@@ -3,7 +3,6 @@
 use super::{inputs::Inputs, plan::Loss, profiles::is_carried, source::Source};
 use crate::model::{Family, Profile, connection::Value};
 
-/// The losses of one bridge.
 pub(super) fn losses(inputs: &Inputs, source: Source<'_>) -> Vec<Loss> {
     let Source { device, ip, link, .. } = source;
     let mut found = sections(device);

@@ -19,7 +19,6 @@ pub(crate) const BR_EX: BridgeNames =
 /// The bridge of `/etc/ovnk/extra_bridge`.
 pub(crate) const BR_EX1: BridgeNames =
     BridgeNames { bridge: "br-ex1", physical: "phys1", metric: 49 };
-/// All of them.
 pub(crate) const ALL: [BridgeNames; 2] = [BR_EX, BR_EX1];
 
 /// The end of the id of a copied port profile.

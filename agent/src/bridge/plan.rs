@@ -35,7 +35,6 @@ pub(crate) struct BridgePlan {
     pub(crate) losses: Vec<Loss>,
 }
 
-/// A profile of the plan.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) struct PlannedProfile {
@@ -43,7 +42,6 @@ pub(crate) struct PlannedProfile {
     pub(crate) id: String,
     /// `connection.uuid`, the same on each boot.
     pub(crate) uuid: String,
-    /// Its part in the bridge.
     pub(crate) role: Role,
     /// Every property as it is at the end, `connection.autoconnect` included.
     pub(crate) settings: ConnectionSettings,
@@ -66,13 +64,11 @@ pub(crate) struct Secrets {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Role {
-    /// The bridge.
     Bridge,
     /// The bridge's port for the uplink.
     UplinkPort,
     /// The bridge's port for the local interface.
     LocalPort,
-    /// The uplink.
     Uplink,
     /// The local interface, which has the addresses.
     Local,
@@ -92,7 +88,6 @@ pub(crate) struct Activation {
     /// UUID of a profile of the plan.
     pub(crate) uuid: String,
     pub(crate) id: String,
-    /// The interface.
     pub(crate) device: String,
     /// For a port of the uplink: UUID of its controller's profile, which brings it up by itself
     /// within 5 s if it can. Its failure is no failure as long as one port of the controller is up.
@@ -132,7 +127,6 @@ pub(crate) struct Loss {
     pub(crate) profile: String,
     /// `section.property`, or a section.
     pub(crate) property: String,
-    /// Why, in words.
     pub(crate) why: String,
 }
 
@@ -154,7 +148,6 @@ impl PlannedProfile {
 }
 
 impl BridgePlan {
-    /// The profile with this id.
     pub(crate) fn profile(&self, id: &str) -> Option<&PlannedProfile> {
         self.profiles.iter().find(|profile| profile.id == id)
     }

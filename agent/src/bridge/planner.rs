@@ -2,7 +2,7 @@
 
 use super::{
     document,
-    error::BridgeError,
+    error::{BridgeError, Result},
     inputs::Inputs,
     losses::losses,
     names::{BR_EX, BR_EX1, BridgeNames},
@@ -17,7 +17,7 @@ use super::{
 const VMXNET3: &str = "vmxnet3";
 
 /// Plans br-ex on the chosen uplink, and br-ex1 on that of `/etc/ovnk/extra_bridge`.
-pub(crate) fn plan(inputs: &Inputs, uplink: Uplink) -> Result<BridgePlan, BridgeError> {
+pub(crate) fn plan(inputs: &Inputs, uplink: Uplink) -> Result<BridgePlan> {
     let extra = extra(inputs, &uplink)?;
     let mut sources = vec![(BR_EX, source::find(inputs, &uplink.link, BR_EX, DEFAULT_BRIDGE)?)];
     if let Some(extra) = extra {
@@ -48,7 +48,7 @@ pub(crate) fn plan(inputs: &Inputs, uplink: Uplink) -> Result<BridgePlan, Bridge
 }
 
 /// The uplink of br-ex1.
-fn extra<'a>(inputs: &'a Inputs, uplink: &Uplink) -> Result<Option<&'a str>, BridgeError> {
+fn extra<'a>(inputs: &'a Inputs, uplink: &Uplink) -> Result<Option<&'a str>> {
     let Some(extra) = inputs.files.extra_bridge.as_deref() else { return Ok(None) };
     let link = || extra.to_owned();
     if extra.is_empty() {

@@ -14,7 +14,7 @@ pub(super) use self::{
     uplink::{is_carried, parent_name},
 };
 use super::{
-    error::BridgeError, inputs::Inputs, names::BridgeNames, plan::PlannedProfile, source::Source,
+    error::Result, inputs::Inputs, names::BridgeNames, plan::PlannedProfile, source::Source,
 };
 
 /// All profiles of a bridge, controllers before their ports.
@@ -22,7 +22,7 @@ pub(super) fn of_bridge(
     inputs: &Inputs,
     bridge: BridgeNames,
     source: Source<'_>,
-) -> Result<Vec<PlannedProfile>, BridgeError> {
+) -> Result<Vec<PlannedProfile>> {
     let mut profiles = vec![
         ovs::bridge(bridge, source.link.mtu(), inputs.options.datapath_type.as_deref()),
         ovs::uplink_port(bridge, &source.link.name),

@@ -2,7 +2,7 @@
 //! configured it before a bridge took it.
 
 use super::{
-    error::BridgeError,
+    error::{BridgeError, Result},
     inputs::Inputs,
     names::{self, BridgeNames},
 };
@@ -12,7 +12,6 @@ use crate::model::{Layer, Link, Profile, connection::Value};
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Source<'a> {
     pub(super) link: &'a Link,
-    /// The profile of the device.
     pub(super) device: &'a Profile,
     /// The profile with the IP settings; the same unless a bridge carries the device.
     pub(super) ip: &'a Profile,
@@ -26,7 +25,7 @@ pub(super) fn find<'a>(
     name: &str,
     bridge: BridgeNames,
     file: &'static str,
-) -> Result<Source<'a>, BridgeError> {
+) -> Result<Source<'a>> {
     let no_link = || BridgeError::NoLink { file, link: name.to_owned() };
     let link = inputs.link(name).ok_or_else(no_link)?;
     fits_a_bridge(inputs, link)?;
@@ -55,7 +54,7 @@ pub(super) fn find<'a>(
 }
 
 /// Whether Open vSwitch can take the link as a port of an automatic bridge.
-fn fits_a_bridge(inputs: &Inputs, link: &Link) -> Result<(), BridgeError> {
+fn fits_a_bridge(inputs: &Inputs, link: &Link) -> Result {
     let name = || link.name.clone();
     match link.layer {
         Layer::Ethernet => {}

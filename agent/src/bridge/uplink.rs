@@ -6,7 +6,7 @@ use std::{fmt, net::IpAddr};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    error::BridgeError,
+    error::{BridgeError, Result},
     inputs::Inputs,
     names::{ALL, BR_EX, BR_EX1},
 };
@@ -21,15 +21,12 @@ pub(crate) const EXTRA_BRIDGE: &str = "/etc/ovnk/extra_bridge";
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) struct Uplink {
-    /// The interface.
     pub(crate) link: String,
-    /// Why this one.
     pub(crate) reason: Reason,
     /// Set if the chosen interface is br-ex itself, which carries `link` already.
     pub(crate) below: Option<Below>,
 }
 
-/// The reason for the interface.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Reason {
@@ -70,7 +67,6 @@ pub(crate) enum Below {
 /// A choice, or the event to wait for.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Choice {
-    /// The uplink.
     Decided(Uplink),
     /// Not before the event, or before the bound.
     Wait(Awaited),
@@ -99,7 +95,7 @@ pub(crate) enum Patience {
 }
 
 /// Chooses the uplink of br-ex.
-pub(crate) fn choose(inputs: &Inputs, patience: Patience) -> Result<Choice, BridgeError> {
+pub(crate) fn choose(inputs: &Inputs, patience: Patience) -> Result<Choice> {
     if let Some(link) = &inputs.files.default_bridge {
         return by_default_bridge(inputs, link, patience);
     }
@@ -133,11 +129,7 @@ pub(crate) fn choose(inputs: &Inputs, patience: Patience) -> Result<Choice, Brid
 
 /// The choice of an earlier attempt, as long as that link has a default route, or asks the network for one: NetworkManager numbers
 /// the metrics of default routes anew when it activates profiles again, as in a roll back.
-fn earlier(
-    inputs: &Inputs,
-    first: Option<&Route>,
-    patience: Patience,
-) -> Option<Result<Choice, BridgeError>> {
+fn earlier(inputs: &Inputs, first: Option<&Route>, patience: Patience) -> Option<Result<Choice>> {
     let link = inputs.earlier.as_deref()?;
     let is_hint = |route: &Route| hint(inputs) == Some(route.link.as_str());
     let is_other = first.is_none_or(|route| route.link != link && !is_hint(route));
@@ -178,11 +170,7 @@ pub(crate) fn hint(inputs: &Inputs) -> Option<&str> {
     (inputs.files.extra_bridge.as_deref() != Some(hint)).then_some(hint)
 }
 
-fn by_default_bridge(
-    inputs: &Inputs,
-    link: &str,
-    patience: Patience,
-) -> Result<Choice, BridgeError> {
+fn by_default_bridge(inputs: &Inputs, link: &str, patience: Patience) -> Result<Choice> {
     let (file, link) = (DEFAULT_BRIDGE, link.to_owned());
     if link.is_empty() {
         return Err(BridgeError::EmptyDefaultBridge);
@@ -222,7 +210,7 @@ fn counts(inputs: &Inputs, route: &Route) -> bool {
 }
 
 /// `link` as the uplink, or the link below it if it is br-ex.
-fn decided(inputs: &Inputs, link: &str, reason: Reason) -> Result<Choice, BridgeError> {
+fn decided(inputs: &Inputs, link: &str, reason: Reason) -> Result<Choice> {
     if link != BR_EX.bridge {
         return Ok(Choice::Decided(Uplink { link: link.to_owned(), reason, below: None }));
     }

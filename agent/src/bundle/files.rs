@@ -25,7 +25,6 @@ const ALL: usize = 12 << 20;
 /// More places are left out: a node of pods has thousands of devices.
 pub(super) const PLACES: usize = 5000;
 
-/// A file of the node.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct File {
     pub(crate) path: String,
@@ -34,7 +33,6 @@ pub(crate) struct File {
 }
 
 impl File {
-    /// The text of one that has it.
     pub(crate) fn text(&self) -> Option<&str> {
         match &self.kind {
             Kind::File { text, .. } => Some(text),
@@ -124,7 +122,6 @@ fn is_document(name: &str) -> bool {
     name == "applied" || [".yml", ".yaml", ".applied"].iter().any(|end| name.ends_with(end))
 }
 
-/// Single files.
 fn singles(paths: &Paths) -> Vec<PathBuf> {
     let mut singles = vec![
         paths.kernel_hostname(),

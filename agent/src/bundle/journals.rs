@@ -34,7 +34,6 @@ impl Journals {
         Self { dayone, network_manager }
     }
 
-    /// No journal.
     pub(crate) fn none(why: &str) -> Self {
         let none = || SourceAnswer::Error(why.to_owned());
         Self { dayone: none(), network_manager: none() }

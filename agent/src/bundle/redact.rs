@@ -13,7 +13,6 @@ pub(crate) struct Redactor {
 }
 
 impl Redactor {
-    /// The text of a file.
     pub(crate) fn file(&mut self, path: &Path, text: &str) -> String {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         match name.contains("record.json") {

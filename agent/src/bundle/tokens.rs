@@ -91,7 +91,6 @@ fn words(text: &str) -> impl Iterator<Item = (&str, &str)> {
         .map(move |part| part.split_at(part.find(is_end).unwrap_or(part.len())))
 }
 
-/// Each text of a value.
 fn each(value: &Value, told: &mut impl FnMut(&str)) {
     match value {
         Value::String(text) => told(text),

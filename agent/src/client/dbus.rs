@@ -20,7 +20,7 @@ use std::time::Duration;
 use futures_util::{FutureExt as _, StreamExt as _};
 use zbus::zvariant::OwnedObjectPath;
 
-use self::bus::{NM, call, path_of, proxy, unless_gone};
+use self::bus::{NM, Result, call, path_of, proxy, unless_gone};
 use self::proxies::{CheckpointProxy, DeviceProxy};
 pub(crate) use self::{
     bus::{Bus, BusError},
@@ -63,7 +63,6 @@ pub(crate) struct HeldDevices {
 /// How far NetworkManager is with a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum DeviceState {
-    /// NetworkManager is done with it.
     Done,
     /// NetworkManager works on it, or is about to.
     UnderWay,
@@ -100,20 +99,20 @@ const DEACTIVATING: u32 = 110;
 
 impl Bus {
     /// Whether NetworkManager owns its name. The question starts nothing.
-    pub(crate) async fn has_network_manager(&self) -> Result<bool, BusError> {
+    pub(crate) async fn has_network_manager(&self) -> Result<bool> {
         let dbus = zbus::fdo::DBusProxy::new(&self.connection).await.map_err(watch)?;
         let name = zbus::names::BusName::try_from(NM).map_err(watch)?;
         dbus.name_has_owner(name).await.map_err(watch)
     }
 
     /// Returns when NetworkManager is there.
-    pub(crate) async fn network_manager(&self) -> Result<(), BusError> {
+    pub(crate) async fn network_manager(&self) -> Result {
         self.name_owned().await?;
         self.objects().await
     }
 
     /// Returns when NetworkManager has its objects on the bus. Version 1.42 owns its name before.
-    async fn objects(&self) -> Result<(), BusError> {
+    async fn objects(&self) -> Result {
         if self.has_objects().await? {
             return Ok(());
         }
@@ -126,12 +125,12 @@ impl Bus {
         Ok(())
     }
 
-    async fn has_objects(&self) -> Result<bool, BusError> {
+    async fn has_objects(&self) -> Result<bool> {
         Ok(unless_gone(self.version().await)?.is_some())
     }
 
     /// Returns when NetworkManager owns its name.
-    async fn name_owned(&self) -> Result<(), BusError> {
+    async fn name_owned(&self) -> Result {
         let dbus = zbus::fdo::DBusProxy::new(&self.connection).await.map_err(watch)?;
         let mut changes =
             dbus.receive_name_owner_changed_with_args(&[(0, NM)]).await.map_err(watch)?;
@@ -148,7 +147,7 @@ impl Bus {
 
     /// Returns when NetworkManager is there; has systemd start it if it is not. A bus that dies takes NetworkManager
     /// along, and nobody else starts it again.
-    pub(crate) async fn started_network_manager(&self) -> Result<(), BusError> {
+    pub(crate) async fn started_network_manager(&self) -> Result {
         if self.has_network_manager().await? {
             return self.objects().await;
         }
@@ -159,20 +158,20 @@ impl Bus {
     }
 
     /// Has systemd restart NetworkManager. Returns when it is there again.
-    pub(crate) async fn restart_network_manager(&self) -> Result<(), BusError> {
+    pub(crate) async fn restart_network_manager(&self) -> Result {
         systemd::restart_unit(UNIT).await?;
         self.network_manager().await
     }
 
     /// NetworkManager's version.
-    pub(crate) async fn version(&self) -> Result<String, BusError> {
+    pub(crate) async fn version(&self) -> Result<String> {
         self.manager.version().await.map_err(call("its version"))
     }
 
     /// Signals of NetworkManager, after each of which a waiter reads the state anew. They have
     /// their own connection: while a queue is full, zbus reads nothing from its socket, not even
     /// replies to calls.
-    pub(crate) async fn signals(&self) -> Result<Signals, BusError> {
+    pub(crate) async fn signals(&self) -> Result<Signals> {
         let connection = zbus::Connection::system().await.map_err(watch)?;
         let rule = zbus::MatchRule::builder()
             .msg_type(zbus::message::Type::Signal)
@@ -186,7 +185,7 @@ impl Bus {
     }
 
     /// How far NetworkManager is with the device.
-    pub(crate) async fn device_state(&self, name: &str) -> Result<DeviceState, BusError> {
+    pub(crate) async fn device_state(&self, name: &str) -> Result<DeviceState> {
         let Some(device) = self.device(name).await? else { return Ok(DeviceState::Unknown) };
         let device = self.device_proxy(&device).await?;
         let answers = tokio::try_join!(device.state(), device.available_connections());
@@ -204,14 +203,14 @@ impl Bus {
     }
 
     /// Whether NetworkManager manages the device and finds it unavailable.
-    pub(crate) async fn is_unavailable(&self, name: &str) -> Result<bool, BusError> {
+    pub(crate) async fn is_unavailable(&self, name: &str) -> Result<bool> {
         let Some(device) = self.device(name).await? else { return Ok(false) };
         let state = self.device_proxy(&device).await?.state().await;
         Ok(unless_gone(state.map_err(call("a query")))? == Some(UNAVAILABLE))
     }
 
     /// Names of Open vSwitch's interfaces that NetworkManager takes down at the moment.
-    pub(crate) async fn deactivating_interfaces(&self) -> Result<Vec<String>, BusError> {
+    pub(crate) async fn deactivating_interfaces(&self) -> Result<Vec<String>> {
         let query = call("the list of devices");
         let mut found = Vec::new();
         for path in self.manager.get_all_devices().await.map_err(query)? {
@@ -225,13 +224,13 @@ impl Bus {
         Ok(found)
     }
 
-    async fn device_proxy(&self, path: &str) -> Result<DeviceProxy<'static>, BusError> {
+    async fn device_proxy(&self, path: &str) -> Result<DeviceProxy<'static>> {
         proxy(&self.connection, Some(path)).await.map_err(call("a query"))
     }
 
     /// Object path of a device by interface name. OVS bridges and ports have their own devices,
     /// which may share the name of an interface; this finds the interface.
-    async fn device(&self, name: &str) -> Result<Option<String>, BusError> {
+    async fn device(&self, name: &str) -> Result<Option<String>> {
         let query = call("the list of devices");
         match self.manager.get_device_by_ip_iface(name).await {
             Ok(path) => {
@@ -259,16 +258,13 @@ impl Bus {
     }
 
     /// All checkpoints that exist now.
-    pub(crate) async fn checkpoints(&self) -> Result<Vec<Checkpoint>, BusError> {
+    pub(crate) async fn checkpoints(&self) -> Result<Vec<Checkpoint>> {
         let paths = self.manager.checkpoints().await.map_err(call("the list of checkpoints"))?;
         Ok(paths.into_iter().map(|p| Checkpoint(p.to_string())).collect())
     }
 
     /// When a checkpoint rolls back by itself; `None` if it is gone.
-    pub(crate) async fn deadline(
-        &self,
-        checkpoint: &Checkpoint,
-    ) -> Result<Option<Deadline>, BusError> {
+    pub(crate) async fn deadline(&self, checkpoint: &Checkpoint) -> Result<Option<Deadline>> {
         let query = call("the list of checkpoints");
         let proxy = self.checkpoint_proxy(checkpoint).await.map_err(query)?;
         let answers = tokio::try_join!(proxy.created(), proxy.rollback_timeout());
@@ -280,14 +276,14 @@ impl Bus {
     }
 
     /// The devices of a checkpoint; none if it is gone.
-    async fn devices_of(&self, checkpoint: &Checkpoint) -> Result<Vec<OwnedObjectPath>, BusError> {
+    async fn devices_of(&self, checkpoint: &Checkpoint) -> Result<Vec<OwnedObjectPath>> {
         let query = call("the list of checkpoints");
         let proxy = self.checkpoint_proxy(checkpoint).await.map_err(query)?;
         Ok(unless_gone(proxy.devices().await.map_err(query))?.unwrap_or_default())
     }
 
     /// Returns the checkpoints that exist now, with the devices of each.
-    pub(crate) async fn held_devices(&self) -> Result<Vec<HeldDevices>, BusError> {
+    pub(crate) async fn held_devices(&self) -> Result<Vec<HeldDevices>> {
         let query = call("the list of checkpoints");
         let mut held = Vec::new();
         for checkpoint in self.checkpoints().await? {
@@ -313,7 +309,7 @@ impl Bus {
     }
 
     /// A checkpoint of every device that no other one has; it rolls back by itself after `timeout` seconds.
-    pub(crate) async fn create_checkpoint(&self, timeout: u32) -> Result<Checkpoint, BusError> {
+    pub(crate) async fn create_checkpoint(&self, timeout: u32) -> Result<Checkpoint> {
         let devices = self.free_devices().await?;
         let devices: Vec<_> = devices.iter().map(|path| path.as_ref()).collect();
         let create = |flags| self.manager.checkpoint_create(&devices, timeout, flags);
@@ -326,7 +322,7 @@ impl Bus {
     }
 
     /// The devices that are in no checkpoint; none where each one is, which stands for all.
-    async fn free_devices(&self) -> Result<Vec<OwnedObjectPath>, BusError> {
+    async fn free_devices(&self) -> Result<Vec<OwnedObjectPath>> {
         let mut held = Vec::new();
         for checkpoint in self.checkpoints().await? {
             held.extend(self.devices_of(&checkpoint).await?);
@@ -341,13 +337,13 @@ impl Bus {
     }
 
     /// Makes the changes since the checkpoint permanent.
-    pub(crate) async fn destroy_checkpoint(&self, checkpoint: &Checkpoint) -> Result<(), BusError> {
+    pub(crate) async fn destroy_checkpoint(&self, checkpoint: &Checkpoint) -> Result {
         let path = path_of(&checkpoint.0).map_err(call("the commit"))?;
         self.manager.checkpoint_destroy(&path).await.map_err(call("the commit"))
     }
 
     /// Rolls back to the checkpoint, which is gone then. Returns the devices that NetworkManager could not roll back.
-    pub(crate) async fn roll_back(&self, checkpoint: &Checkpoint) -> Result<Vec<String>, BusError> {
+    pub(crate) async fn roll_back(&self, checkpoint: &Checkpoint) -> Result<Vec<String>> {
         let path = path_of(&checkpoint.0).map_err(call("the roll back"))?;
         let results =
             self.manager.checkpoint_rollback(&path).await.map_err(call("the roll back"))?;
@@ -360,7 +356,7 @@ impl Bus {
 
     /// Reloads the profiles on disk, and NetworkManager's settings: before 1.48 no checkpoint
     /// tracks global DNS, and the document's values would stay in memory.
-    pub(crate) async fn reload_files(&self) -> Result<(), BusError> {
+    pub(crate) async fn reload_files(&self) -> Result {
         self.settings.reload_connections().await.map_err(call("to reload profiles"))?;
         self.manager.reload(RELOAD_SETTINGS).await.map_err(call("to reload its settings"))
     }
@@ -370,12 +366,11 @@ fn watch(error: impl Into<zbus::Error>) -> BusError {
     BusError::Watch { name: NM, source: Box::new(error.into()) }
 }
 
-/// Signals of NetworkManager.
 pub(crate) struct Signals(zbus::MessageStream);
 
 impl Signals {
     /// Returns at the next signal; queued signals count as one.
-    pub(crate) async fn changed(&mut self) -> Result<(), BusError> {
+    pub(crate) async fn changed(&mut self) -> Result {
         if self.0.next().await.is_none() {
             return Err(BusError::Closed);
         }

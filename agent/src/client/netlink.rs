@@ -46,6 +46,9 @@ pub(crate) enum NetlinkError {
     EventsEnded,
 }
 
+/// What a request to the kernel comes to.
+pub(crate) type Result<T = (), E = NetlinkError> = std::result::Result<T, E>;
+
 fn cannot(what: impl Into<Cow<'static, str>>) -> impl FnOnce(rtnetlink::Error) -> NetlinkError {
     |source| NetlinkError::Request { what: what.into(), source }
 }
@@ -93,22 +96,20 @@ const GROUPS: [MulticastGroup; 6] = [
 ];
 
 impl Events {
-    /// Subscribes to all of them.
-    pub(crate) fn subscribe() -> Result<Self, NetlinkError> {
+    pub(crate) fn subscribe() -> Result<Self> {
         Self::of(&GROUPS)
     }
 
     /// Subscribes to addresses, and to links, which come and go with them.
-    pub(crate) fn addresses() -> Result<Self, NetlinkError> {
+    pub(crate) fn addresses() -> Result<Self> {
         Self::of(&GROUPS[..3])
     }
 
-    /// Subscribes to links, addresses and routes.
-    pub(crate) fn links_addresses_and_routes() -> Result<Self, NetlinkError> {
+    pub(crate) fn links_addresses_and_routes() -> Result<Self> {
         Self::of(&GROUPS[..5])
     }
 
-    fn of(groups: &[MulticastGroup]) -> Result<Self, NetlinkError> {
+    fn of(groups: &[MulticastGroup]) -> Result<Self> {
         let (connection, _handle, receiver) = rtnetlink::new_multicast_connection(groups)
             .map_err(|source| NetlinkError::Open { source })?;
         tokio::spawn(connection);
@@ -116,7 +117,7 @@ impl Events {
     }
 
     /// Returns at the next change; queued changes count as one.
-    pub(crate) async fn changed(&mut self) -> Result<(), NetlinkError> {
+    pub(crate) async fn changed(&mut self) -> Result {
         if self.receiver.next().await.is_none() {
             return Err(NetlinkError::EventsEnded);
         }
@@ -126,42 +127,35 @@ impl Events {
 }
 
 impl Netlink {
-    /// Connects.
-    pub(crate) fn connect() -> Result<Self, NetlinkError> {
+    pub(crate) fn connect() -> Result<Self> {
         let (connection, handle, _) =
             rtnetlink::new_connection().map_err(|source| NetlinkError::Open { source })?;
         tokio::spawn(connection);
         Ok(Self { handle, turn: Arc::default() })
     }
 
-    /// All links.
-    pub(crate) async fn links(&self) -> Result<Vec<Link>, NetlinkError> {
+    pub(crate) async fn links(&self) -> Result<Vec<Link>> {
         let _turn = self.turn.lock().await;
         let messages = self.handle.link().get().execute().try_collect::<Vec<_>>().await;
         Ok(links::links(messages.map_err(cannot("list links"))?))
     }
 
     /// All addresses, of both families.
-    pub(crate) async fn addresses(&self) -> Result<Vec<Address>, NetlinkError> {
+    pub(crate) async fn addresses(&self) -> Result<Vec<Address>> {
         Ok(self.kept_addresses().await?.into_iter().map(|kept| kept.address).collect())
     }
 
     /// All addresses, each with what the kernel needs to have it back.
-    pub(crate) async fn kept_addresses(&self) -> Result<Vec<KeptAddress>, NetlinkError> {
+    pub(crate) async fn kept_addresses(&self) -> Result<Vec<KeptAddress>> {
         let links = self.links().await?;
         self.kept_addresses_of(&links).await
     }
 
-    /// Addresses of these links.
-    pub(crate) async fn addresses_of(&self, links: &[Link]) -> Result<Vec<Address>, NetlinkError> {
+    pub(crate) async fn addresses_of(&self, links: &[Link]) -> Result<Vec<Address>> {
         Ok(self.kept_addresses_of(links).await?.into_iter().map(|kept| kept.address).collect())
     }
 
-    /// [`Self::kept_addresses`] of these links.
-    pub(crate) async fn kept_addresses_of(
-        &self,
-        links: &[Link],
-    ) -> Result<Vec<KeptAddress>, NetlinkError> {
+    pub(crate) async fn kept_addresses_of(&self, links: &[Link]) -> Result<Vec<KeptAddress>> {
         let _turn = self.turn.lock().await;
         let messages = self.handle.address().get().execute().try_collect::<Vec<_>>().await;
         let messages = messages.map_err(cannot("list addresses"))?;
@@ -169,7 +163,7 @@ impl Netlink {
     }
 
     /// Restores an address with label, scope, flags and lifetimes.
-    pub(crate) async fn put_back(&self, kept: &KeptAddress) -> Result<(), NetlinkError> {
+    pub(crate) async fn put_back(&self, kept: &KeptAddress) -> Result {
         let KeptAddress { address, message } = kept;
         let Some(link) = self.links().await?.into_iter().find(|l| l.name == address.on.link) else {
             // The interface was removed on purpose, and its addresses with it.
@@ -184,16 +178,13 @@ impl Netlink {
     }
 
     /// Default routes of the main table, one for each next hop.
-    pub(crate) async fn default_routes(&self) -> Result<Vec<Route>, NetlinkError> {
+    pub(crate) async fn default_routes(&self) -> Result<Vec<Route>> {
         let links = self.links().await?;
         self.default_routes_of(&links).await
     }
 
     /// Default routes of the main table by these links.
-    pub(crate) async fn default_routes_of(
-        &self,
-        links: &[Link],
-    ) -> Result<Vec<Route>, NetlinkError> {
+    pub(crate) async fn default_routes_of(&self, links: &[Link]) -> Result<Vec<Route>> {
         let mut found = Vec::new();
         for route in self.routes().await? {
             found.extend(routes::default_routes(&route, links));
@@ -202,7 +193,7 @@ impl Netlink {
     }
 
     /// The kernel's routes of both families.
-    async fn routes(&self) -> Result<Vec<RouteMessage>, NetlinkError> {
+    async fn routes(&self) -> Result<Vec<RouteMessage>> {
         let mut found = Vec::new();
         for version in [IpVersion::V4, IpVersion::V6] {
             let query = match version {
@@ -218,7 +209,7 @@ impl Netlink {
 
     /// Makes the kernel resolve a neighbour anew. An old entry proves nothing, so it is deleted; one that is being resolved is not
     /// old, and has the first datagrams of other probes.
-    pub(crate) async fn solicit(&self, index: u32, ip: IpAddr) -> Result<(), NetlinkError> {
+    pub(crate) async fn solicit(&self, index: u32, ip: IpAddr) -> Result {
         if let Some(entry) = self.neighbour_entry(index, ip).await?
             && entry.header.state != NeighbourState::Incomplete
         {
@@ -237,11 +228,7 @@ impl Netlink {
     }
 
     /// The state of the kernel's neighbour entry.
-    pub(crate) async fn neighbour(
-        &self,
-        index: u32,
-        ip: IpAddr,
-    ) -> Result<Neighbour, NetlinkError> {
+    pub(crate) async fn neighbour(&self, index: u32, ip: IpAddr) -> Result<Neighbour> {
         let entry = self.neighbour_entry(index, ip).await?;
         Ok(match entry.map(|e| e.header.state) {
             Some(NeighbourState::Reachable | NeighbourState::Permanent | NeighbourState::Noarp) => {
@@ -256,11 +243,7 @@ impl Netlink {
         })
     }
 
-    async fn neighbour_entry(
-        &self,
-        index: u32,
-        ip: IpAddr,
-    ) -> Result<Option<NeighbourMessage>, NetlinkError> {
+    async fn neighbour_entry(&self, index: u32, ip: IpAddr) -> Result<Option<NeighbourMessage>> {
         let family = if ip.is_ipv4() { AddressFamily::Inet } else { AddressFamily::Inet6 };
         let _turn = self.turn.lock().await;
         let entries = self.handle.neighbours().get().set_address_family(family).execute();

@@ -35,12 +35,14 @@ pub(crate) enum OvsdbError {
     Refused { operation: &'static str, error: String },
 }
 
+/// What a request to the database comes to.
+pub(crate) type Result<T = (), E = OvsdbError> = std::result::Result<T, E>;
+
 const DB: &str = "Open_vSwitch";
 const OVN_REMOTE: &str = "ovn-remote";
 /// The value that configure-ovs.sh writes; ovnkube-node writes the address again when it starts.
 const BLANK: &str = " ";
 
-/// A connection.
 pub(crate) struct Ovsdb {
     path: PathBuf,
     stream: UnixStream,
@@ -49,8 +51,7 @@ pub(crate) struct Ovsdb {
 }
 
 impl Ovsdb {
-    /// Connects to the socket.
-    pub(crate) async fn connect(path: &Path) -> Result<Self, OvsdbError> {
+    pub(crate) async fn connect(path: &Path) -> Result<Self> {
         let path = path.to_path_buf();
         match UnixStream::connect(&path).await {
             Ok(stream) => Ok(Self { path, stream, id: 0, messages: Messages::default() }),
@@ -64,8 +65,7 @@ impl Ovsdb {
         Self { path: PathBuf::new(), stream, id: 0, messages: Messages::default() }
     }
 
-    /// All bridges.
-    pub(crate) async fn bridges(&mut self) -> Result<Vec<Bridge>, OvsdbError> {
+    pub(crate) async fn bridges(&mut self) -> Result<Vec<Bridge>> {
         let select = |table| json!({"op": "select", "table": table, "where": []});
         let result = self.transact("a query", rows::tables().map(select).collect()).await?;
         let tables = result.iter().map(|table| {
@@ -76,7 +76,7 @@ impl Ovsdb {
     }
 
     /// Removes bridges by name, with their ports; ignores missing ones.
-    pub(crate) async fn remove(&mut self, names: &[String]) -> Result<(), OvsdbError> {
+    pub(crate) async fn remove(&mut self, names: &[String]) -> Result {
         for name in names {
             let Some(uuid) = self.uuid(name).await? else { continue };
             let operations = vec![unlink(&uuid), reconfigure()];
@@ -86,7 +86,7 @@ impl Ovsdb {
     }
 
     /// Blanks the address of OVN's southbound database; `true` if there was one.
-    pub(crate) async fn forget_ovn_remote(&mut self) -> Result<bool, OvsdbError> {
+    pub(crate) async fn forget_ovn_remote(&mut self) -> Result<bool> {
         let key = Some(OVN_REMOTE.to_owned());
         let found = self.settings(&[OvsKey { map: OvsMap::ExternalIds, key }]).await?;
         let is_set =
@@ -98,10 +98,7 @@ impl Ovsdb {
     }
 
     /// The values of these settings of Open vSwitch itself.
-    pub(crate) async fn settings(
-        &mut self,
-        keys: &[OvsKey],
-    ) -> Result<Vec<OvsSetting>, OvsdbError> {
+    pub(crate) async fn settings(&mut self, keys: &[OvsKey]) -> Result<Vec<OvsSetting>> {
         let columns = [OvsMap::ExternalIds, OvsMap::OtherConfig].map(OvsMap::column);
         let select = json!({"op": "select", "table": DB, "where": [], "columns": columns});
         let result = self.transact("a query", vec![select]).await?;
@@ -110,14 +107,14 @@ impl Ovsdb {
     }
 
     /// Sets settings of Open vSwitch itself back.
-    pub(crate) async fn set_settings(&mut self, all: &[OvsSetting]) -> Result<(), OvsdbError> {
+    pub(crate) async fn set_settings(&mut self, all: &[OvsSetting]) -> Result {
         let operations = vec![settings_mutation(all), reconfigure()];
         self.transact("the return of Open vSwitch's settings", operations).await.map(|_| ())
     }
 
     /// Restores a bridge, replacing one of the same name; NetworkManager's ports are left to
     /// NetworkManager.
-    pub(crate) async fn restore(&mut self, bridge: &Bridge) -> Result<(), OvsdbError> {
+    pub(crate) async fn restore(&mut self, bridge: &Bridge) -> Result {
         let (mut operations, reference) = rows::insert_bridge(bridge);
         operations.extend(self.uuid(&bridge.name).await?.as_ref().map(unlink));
         operations.push(json!({"op": "mutate", "table": DB, "where": [],
@@ -127,7 +124,7 @@ impl Ovsdb {
     }
 
     /// Sets the columns of the bridge of this name to those of `bridge`.
-    pub(crate) async fn set_columns(&mut self, bridge: &Bridge) -> Result<(), OvsdbError> {
+    pub(crate) async fn set_columns(&mut self, bridge: &Bridge) -> Result {
         let mut row = bridge.row.clone();
         // OVSDB refuses any update of the name, even an identical one.
         row.remove("name");
@@ -137,12 +134,7 @@ impl Ovsdb {
         self.transact("restoring a bridge's settings", operations).await.map(|_| ())
     }
 
-    /// Adds ports to a bridge.
-    pub(crate) async fn add_ports(
-        &mut self,
-        bridge: &str,
-        ports: &[&Port],
-    ) -> Result<(), OvsdbError> {
+    pub(crate) async fn add_ports(&mut self, bridge: &str, ports: &[&Port]) -> Result {
         let (mut operations, references) = rows::insert_ports(ports.iter().copied());
         operations.push(json!({"op": "mutate", "table": "Bridge",
             "where": [["name", "==", bridge]], "mutations": [["ports", "insert", references]]}));
@@ -157,7 +149,7 @@ impl Ovsdb {
         interface: &str,
         ofport: u64,
         bound: Duration,
-    ) -> Result<(), OvsdbError> {
+    ) -> Result {
         let milliseconds = u32::try_from(bound.as_millis()).unwrap_or(u32::MAX);
         let of_name = json!([["name", "==", interface]]);
         let request = |value: Value| {
@@ -175,7 +167,7 @@ impl Ovsdb {
     }
 
     /// Returns when ovs-vswitchd has carried out all changes so far; fails at `bound`.
-    pub(crate) async fn carried_out(&mut self, bound: Duration) -> Result<(), OvsdbError> {
+    pub(crate) async fn carried_out(&mut self, bound: Duration) -> Result {
         let operation = "to wait for ovs-vswitchd";
         let select = json!({"op": "select", "table": DB, "where": [], "columns": ["next_cfg"]});
         let result = self.transact(operation, vec![reconfigure(), select]).await?;
@@ -192,7 +184,7 @@ impl Ovsdb {
         &mut self,
         profiles: &[&str],
         bound: Duration,
-    ) -> Result<(), OvsdbError> {
+    ) -> Result {
         let milliseconds = u32::try_from(bound.as_millis()).unwrap_or(u32::MAX);
         let wait = |uuid: &&str| {
             json!({"op": "wait", "timeout": milliseconds, "table": "Interface", "columns": ["name"],
@@ -203,7 +195,7 @@ impl Ovsdb {
         self.transact("to wait for NetworkManager", operations).await.map(|_| ())
     }
 
-    async fn uuid(&mut self, bridge: &str) -> Result<Option<Value>, OvsdbError> {
+    async fn uuid(&mut self, bridge: &str) -> Result<Option<Value>> {
         let select = json!({"op": "select", "table": "Bridge",
             "where": [["name", "==", bridge]], "columns": ["_uuid"]});
         let result = self.transact("a query", vec![select]).await?;
@@ -214,7 +206,7 @@ impl Ovsdb {
         &mut self,
         operation: &'static str,
         operations: Vec<Value>,
-    ) -> Result<Vec<Value>, OvsdbError> {
+    ) -> Result<Vec<Value>> {
         self.id += 1;
         let mut params = vec![json!(DB)];
         params.extend(operations);
@@ -243,13 +235,12 @@ impl Ovsdb {
         }
     }
 
-    async fn send(&mut self, message: &Value) -> Result<(), OvsdbError> {
+    async fn send(&mut self, message: &Value) -> Result {
         let sent = self.stream.write_all(message.to_string().as_bytes()).await;
         sent.map_err(|source| OvsdbError::Talk { path: self.path.clone(), source })
     }
 
-    /// The next message.
-    async fn receive(&mut self) -> Result<Message, OvsdbError> {
+    async fn receive(&mut self) -> Result<Message> {
         loop {
             if let Some(message) = self.messages.next() {
                 let decode = |source| OvsdbError::Decode { path: self.path.clone(), source };

@@ -12,7 +12,7 @@ use crate::{
     client::netlink::Netlink,
     document,
     durable::{adopted::AdoptedChange, record::Record, record_file},
-    error::Error,
+    error::{Error, Result},
     lock,
     network::NetworkError,
     paths::Paths,
@@ -24,7 +24,6 @@ use crate::{
 /// The longest reason in characters.
 const REASON: usize = 500;
 
-/// What is adopted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Adoption {
     /// The differences of now, if the network leads out.
@@ -41,7 +40,7 @@ pub(crate) async fn adopt(
     reason: Option<&str>,
     adoption: Adoption,
     form: Form,
-) -> Result<(), Error> {
+) -> Result {
     let settings = Usable::load(paths).told();
     // The half-done work of a run is not adopted.
     let _lock = lock::take(paths, "adopt", settings.wait.turn.get(), waits).await?;
@@ -114,7 +113,7 @@ pub(crate) async fn adopt(
 }
 
 /// An error if no recorded family has an address and a default route: a boot would wait for them.
-async fn leads_out(record: &Record) -> Result<(), Error> {
+async fn leads_out(record: &Record) -> Result {
     let Some(uplinks) = record.uplinks().filter(|uplink| !uplink.families.is_empty()) else {
         return Ok(());
     };

@@ -10,7 +10,7 @@ use super::{
 use crate::{
     document,
     durable::record::Record,
-    error::Error,
+    error::{Error, Result},
     paths::Paths,
     run::{AttemptKind, Caller, Extent, attempt::attempt, refused, retry, signals::Signals},
     settings::Usable,
@@ -22,7 +22,7 @@ use crate::{
 
 /// Tries once, or until the boot may go on. Only a success of a single attempt decides the boot: after a failure
 /// dayone.service goes on trying.
-pub(crate) async fn apply(paths: &Paths, retry: bool, keep_trying: bool) -> Result<(), Error> {
+pub(crate) async fn apply(paths: &Paths, retry: bool, keep_trying: bool) -> Result {
     let extent = if retry { Extent::Forgiving } else { Extent::Whole };
     if keep_trying {
         return retry::repeat(paths, AttemptKind::Document, extent).await;
@@ -54,7 +54,7 @@ async fn needs_ovs(paths: &Paths) -> Option<bool> {
 
 /// An error if the network in force is dead. A boot goes on with a silent gateway, since a reboot mends none; somebody at a
 /// terminal asked for a network that works.
-async fn works(paths: &Paths) -> Result<(), Error> {
+async fn works(paths: &Paths) -> Result {
     let settings = Usable::load(paths).settings;
     match gateway::silent(paths, &settings, &Record::load(paths), None).await {
         Some(why) if paths.is_system() => Err(Error::Silent { why }),
@@ -64,7 +64,7 @@ async fn works(paths: &Paths) -> Result<(), Error> {
 
 /// An error, after a list of the differences, if the network in force was changed since its commit. A boot leaves such a change
 /// too.
-async fn has_no_change(paths: &Paths) -> Result<(), Error> {
+async fn has_no_change(paths: &Paths) -> Result {
     if !paths.is_system() {
         return Ok(());
     }

@@ -11,7 +11,7 @@ use crate::{
     cli::Form,
     document::{self, Document, check, machine_config, service_files},
     durable::record::Record,
-    error::Error,
+    error::{Error, Result},
     paths::Paths,
     run::{last_good::removed, marks},
     settings::Settings,
@@ -28,7 +28,6 @@ enum BootPath {
     Pending,
     /// The given file could be this node's document.
     Valid,
-    /// The node has no document.
     NoDocument,
     /// The next boot would refuse it.
     Refused,
@@ -62,7 +61,7 @@ impl CheckReport {
 }
 
 /// Reports what a boot would do; as a service, to the journal.
-pub(crate) async fn check(paths: &Paths, file: Option<&Path>, form: Form) -> Result<(), Error> {
+pub(crate) async fn check(paths: &Paths, file: Option<&Path>, form: Form) -> Result {
     let mut warnings = Vec::new();
     let result = match file {
         Some(file) => given(paths, file, &mut warnings),
@@ -99,7 +98,7 @@ pub(crate) async fn check(paths: &Paths, file: Option<&Path>, form: Form) -> Res
 }
 
 /// As a service, prints nothing: the journal gets only pending and refused documents.
-fn told(paths: &Paths, report: &CheckReport) -> Result<(), Error> {
+fn told(paths: &Paths, report: &CheckReport) -> Result {
     if !log::is_service() {
         return print_of(paths, &format!("{}\n", report.reason));
     }
@@ -116,7 +115,7 @@ fn told(paths: &Paths, report: &CheckReport) -> Result<(), Error> {
 }
 
 /// Checks a file that need not be this node's document, nor anything else on this node.
-fn given(paths: &Paths, file: &Path, warnings: &mut Vec<String>) -> Result<CheckReport, Error> {
+fn given(paths: &Paths, file: &Path, warnings: &mut Vec<String>) -> Result<CheckReport> {
     let chosen = document::given(paths, file)?;
     let Some(document) = &chosen.document else {
         return Ok(CheckReport::new(BootPath::NoDocument, None, chosen.reason));
@@ -135,7 +134,7 @@ fn given(paths: &Paths, file: &Path, warnings: &mut Vec<String>) -> Result<Check
     Ok(CheckReport::new(verdict, Some(document), reason))
 }
 
-async fn checked(paths: &Paths, warnings: &mut Vec<String>) -> Result<CheckReport, Error> {
+async fn checked(paths: &Paths, warnings: &mut Vec<String>) -> Result<CheckReport> {
     let record = Record::load(paths);
     let in_force = record.document_in_force(paths);
     let bound = std::time::Duration::ZERO;

@@ -14,18 +14,14 @@ use crate::{
     bundle::{self, Bundle, File, Journals, Redactor, SCHEMA, Versions, cards, encode},
     cli::StatusForm,
     document::identity,
-    error::Error,
+    error::{Error, Result},
     model::facts::{Facts, SourceAnswer},
     paths::Paths,
     status,
 };
 
 /// Collects, each source within `bound`, and writes to `output`, else to standard output.
-pub(crate) async fn collect(
-    paths: &Paths,
-    output: Option<&Path>,
-    bound: Duration,
-) -> Result<(), Error> {
+pub(crate) async fn collect(paths: &Paths, output: Option<&Path>, bound: Duration) -> Result {
     let bundle = collected(paths, bound).await?;
     let path = output.unwrap_or(Path::new("-"));
     let bytes = encode(&bundle, path)?;
@@ -36,7 +32,7 @@ pub(crate) async fn collect(
 }
 
 /// Everything, where a source that fails has its error: a broken node is collected too.
-async fn collected(paths: &Paths, bound: Duration) -> Result<Value, Error> {
+async fn collected(paths: &Paths, bound: Duration) -> Result<Value> {
     let start = Instant::now();
     let mut redactor = Redactor::default();
     let (files, left_out) = bundle::files(paths, &mut redactor);

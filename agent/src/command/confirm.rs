@@ -7,7 +7,7 @@ use super::{
     trial::{follow, kept},
 };
 use crate::{
-    error::Error,
+    error::Result,
     paths::Paths,
     status::trial::{Trial, TrialError, TrialState},
 };
@@ -16,7 +16,7 @@ use crate::{
 const ANSWER: Duration = Duration::from_secs(120);
 
 /// Requests that the trial stays, and returns when it does.
-pub(crate) async fn confirm(paths: &Paths) -> Result<(), Error> {
+pub(crate) async fn confirm(paths: &Paths) -> Result {
     let Some(trial) = Trial::load(paths)? else { return Err(TrialError::None.into()) };
     let ended = match trial.state {
         TrialState::Waiting => {

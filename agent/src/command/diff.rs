@@ -16,7 +16,7 @@ use crate::{
     cli::Form,
     document::{self, Document, check},
     durable::{self, record::Record},
-    error::Error,
+    error::{Error, Result},
     network::sight::Sight,
     paths::Paths,
     run::last_good::last_good_state,
@@ -41,7 +41,7 @@ pub(crate) async fn diff(
     file: Option<&Path>,
     form: Form,
     exit_code: bool,
-) -> Result<(), Error> {
+) -> Result {
     let compared = compared(paths, file).await?;
     let Compared { lacking, differences: Differences { now, then }, .. } = &compared;
     let is_different = !lacking.is_empty() || !now.is_empty() || !then.is_empty();
@@ -57,7 +57,7 @@ pub(crate) async fn diff(
     if exit_code && is_different { Err(Error::Differs) } else { Ok(()) }
 }
 
-async fn compared(paths: &Paths, file: Option<&Path>) -> Result<Compared, Error> {
+async fn compared(paths: &Paths, file: Option<&Path>) -> Result<Compared> {
     let settings = Usable::load(paths).told();
     let record = Record::load(paths);
     let in_force = record.document_in_force(paths);
@@ -80,7 +80,7 @@ async fn compared(paths: &Paths, file: Option<&Path>) -> Result<Compared, Error>
     Ok(Compared { subject, reason, differences, ..Compared::default() })
 }
 
-async fn bridge(paths: &Paths, settings: &Settings, plan: &BridgePlan) -> Result<Compared, Error> {
+async fn bridge(paths: &Paths, settings: &Settings, plan: &BridgePlan) -> Result<Compared> {
     services::required(paths, true).await?;
     let network = Sight::connect(paths, &settings.wait).await?;
     let subject = Some(format!("br-ex on {}", plan.uplink.link));
@@ -94,14 +94,14 @@ pub(super) async fn bridge_differences(
     paths: &Paths,
     network: &Sight<'_>,
     plan: &BridgePlan,
-) -> Result<(Vec<String>, Differences), Error> {
+) -> Result<(Vec<String>, Differences)> {
     let lacking = network.lacking(plan).await?;
     let picture = Parsed::new(&plan.document)?.resolve(None)?.visible();
     Ok((lacking, compare_in_force(paths, network, &picture, &[]).await?))
 }
 
 /// The plan of the automatic bridge that was committed in this boot.
-pub(super) fn committed_bridge(paths: &Paths) -> Result<Option<BridgePlan>, Error> {
+pub(super) fn committed_bridge(paths: &Paths) -> Result<Option<BridgePlan>> {
     Ok(durable::read_json_or_set_aside(&paths.bridge())?)
 }
 
@@ -112,7 +112,7 @@ pub(super) async fn differences(
     network: &Sight<'_>,
     document: &Document,
     parsed: &Parsed,
-) -> Result<Differences, Error> {
+) -> Result<Differences> {
     let committed = record.committed.as_ref();
     let in_force = committed.is_some_and(|committed| committed.digest == document.digest);
     match last_good_state(record)?.filter(|_| in_force) {
@@ -125,7 +125,7 @@ pub(super) async fn differences(
 }
 
 /// The document resolved against the current state.
-pub(super) async fn resolved(network: &Sight<'_>, parsed: &Parsed) -> Result<State, Error> {
+pub(super) async fn resolved(network: &Sight<'_>, parsed: &Parsed) -> Result<State> {
     let current = match parsed.needs_current() {
         true => Some(network.current().await?),
         false => None,

@@ -6,7 +6,7 @@ use nmgen::{difference::Difference, profile::Keyfile};
 
 use crate::{
     durable::{self, record::Record},
-    error::Error,
+    error::Result,
     model::Active,
     network::sight::Sight,
     paths::Paths,
@@ -56,7 +56,6 @@ impl Differences {
         [lines("", &self.now), lines("after the next activation: ", &self.then)].concat()
     }
 
-    /// The names of the parts.
     pub(super) fn parts(&self) -> Vec<String> {
         let mut parts = self.now.subjects.clone();
         parts.extend(
@@ -75,7 +74,7 @@ pub(super) async fn from_record(
     paths: &Paths,
     settings: &Settings,
     record: &Record,
-) -> Result<Option<Differences>, Error> {
+) -> Result<Option<Differences>> {
     let Some(desired) = last_good_state(record)? else { return Ok(None) };
     let network = Sight::connect(paths, &settings.wait).await?;
     let desired = network.with_names_of_now(desired).await?;
@@ -89,7 +88,7 @@ pub(super) async fn compare_in_force(
     network: &Sight<'_>,
     desired: &State,
     saved: &[Saved],
-) -> Result<Differences, Error> {
+) -> Result<Differences> {
     let current = network.current().await?;
     let current = match Migration::load(paths)?.filter(|migration| migration.by_script) {
         Some(migration) => current.without_mtu(migration.target, &BRIDGES, desired),
@@ -99,11 +98,11 @@ pub(super) async fn compare_in_force(
 }
 
 /// Compares `desired` with the current state.
-pub(super) async fn compare(network: &Sight<'_>, desired: &State) -> Result<Differences, Error> {
+pub(super) async fn compare(network: &Sight<'_>, desired: &State) -> Result<Differences> {
     differences(desired, &network.current().await?, &[])
 }
 
-fn differences(desired: &State, current: &State, saved: &[Saved]) -> Result<Differences, Error> {
+fn differences(desired: &State, current: &State, saved: &[Saved]) -> Result<Differences> {
     let now = match desired.missing_in(current)? {
         Some(lacking) => Lacking { subjects: lacking.subjects(), fields: lacking.beside(current)? },
         None => Lacking::default(),

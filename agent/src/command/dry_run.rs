@@ -11,7 +11,7 @@ use super::{
 use crate::{
     document::{self, check, machine_config, service_files},
     durable::record::Record,
-    error::Error,
+    error::Result,
     network::sight::Sight,
     paths::Paths,
     run::in_force::Adopted,
@@ -21,7 +21,7 @@ use crate::{
 /// Chooses and checks, and prints the differences: first of the files of `/etc/nmstate` that are due, each against the current
 /// state, then of the document.
 /// `file` takes the place of the node's document.
-pub(crate) async fn dry_run(paths: &Paths, file: Option<&Path>) -> Result<(), Error> {
+pub(crate) async fn dry_run(paths: &Paths, file: Option<&Path>) -> Result {
     let settings = Usable::load(paths).told();
     let record = Record::load(paths);
     let in_force = record.document_in_force(paths);

@@ -9,7 +9,7 @@ use super::{
 use crate::{
     document::{DocumentError, identity},
     durable::record::Record,
-    error::Error,
+    error::{Error, Result},
     export::{self, export as exported},
     network::sight::Sight,
     paths::Paths,
@@ -18,7 +18,7 @@ use crate::{
 };
 
 /// Prints the document of the last commit; to a file byte for byte.
-pub(crate) fn export_last_good(paths: &Paths) -> Result<(), Error> {
+pub(crate) fn export_last_good(paths: &Paths) -> Result {
     let document = Record::load(paths).document().ok_or(Error::NoLastGood)?;
     match io::stdout().is_terminal() {
         true => print(&document.text),
@@ -27,7 +27,7 @@ pub(crate) fn export_last_good(paths: &Paths) -> Result<(), Error> {
 }
 
 /// Prints the document; `policy` makes it a NodeNetworkConfigurationPolicy.
-pub(crate) async fn export(paths: &Paths, policy: bool) -> Result<(), Error> {
+pub(crate) async fn export(paths: &Paths, policy: bool) -> Result {
     let settings = Usable::load(paths).told();
     services::required(paths, false).await?;
     let network = Sight::connect(paths, &settings.wait).await?;

@@ -11,7 +11,7 @@ use super::output::print;
 use crate::{
     client::dbus::{Bus, BusError},
     durable::record::Record,
-    error::Error,
+    error::Result,
     network::sight::Sight,
     paths::Paths,
     run::{
@@ -30,7 +30,7 @@ const BY_PROFILES: &str = "OVNKubernetes";
 const ANSWER: Duration = Duration::from_secs(60);
 
 /// Prints [`SKIP`] where the unit's script would fail, and tells the reason.
-pub(crate) async fn mtu_migration(paths: &Paths) -> Result<(), Error> {
+pub(crate) async fn mtu_migration(paths: &Paths) -> Result {
     let is_by_profiles = std::env::var_os("NETWORK_TYPE").is_none_or(|value| value == BY_PROFILES);
     let is_document = paths.in_force().exists();
     let is_automatic = !is_document && paths.bridge().exists();
@@ -86,7 +86,7 @@ async fn finds_its_profiles() -> Result<bool, BusError> {
 }
 
 /// Marks the change for `dayone status` and `dayone health`, and looks at the links.
-async fn standing(paths: &Paths, migration: Migration) -> Result<Standing, Error> {
+async fn standing(paths: &Paths, migration: Migration) -> Result<Standing> {
     migration.mark(paths)?;
     marks::ended(paths);
     compared(migration, paths, &Record::load(paths)).await
@@ -97,7 +97,7 @@ pub(super) async fn compared(
     migration: Migration,
     paths: &Paths,
     record: &Record,
-) -> Result<Standing, Error> {
+) -> Result<Standing> {
     let wants = last_good_if_readable(record).map(|state| state.wants()).unwrap_or_default();
     let recorded = record.uplinks();
     let cards = recorded.map(|uplinks| uplinks.cards.as_slice()).unwrap_or_default();

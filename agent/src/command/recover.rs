@@ -12,7 +12,7 @@ use crate::{
         machine::Owner,
         owner,
     },
-    error::Error,
+    error::Result,
     lock,
     network::bridges,
     paths::Paths,
@@ -35,7 +35,7 @@ const TURN: Duration = Duration::from_secs(20);
 /// Early in boot, before NetworkManager: restores files, and OVS bridges if OVSDB is up. From then
 /// on a mark holds back the units that would apply the document themselves. A call by hand makes no
 /// mark: no later run would remove it, and kubelet would wait for it at its next start.
-pub(crate) async fn recover(paths: &Paths) -> Result<(), Error> {
+pub(crate) async fn recover(paths: &Paths) -> Result {
     match (log::is_service(), paths.is_system()) {
         (true, _) => {
             marks::hold_at_boot(paths);
@@ -88,7 +88,7 @@ pub(crate) async fn recover(paths: &Paths) -> Result<(), Error> {
 }
 
 /// Undoes as a run does, beside NetworkManager.
-async fn undone_by_hand(paths: &Paths) -> Result<(), Error> {
+async fn undone_by_hand(paths: &Paths) -> Result {
     let stop = Signals::listen()?.stop;
     let run = Run::begin(paths, "recover", &stop).await?;
     let result = undo_by_hand(&run).await;
@@ -97,7 +97,7 @@ async fn undone_by_hand(paths: &Paths) -> Result<(), Error> {
 }
 
 /// Undoes a transaction; `false` if the agent has to end it once Open vSwitch is up.
-async fn undone(paths: &Paths, journal: &Journal) -> Result<bool, Error> {
+async fn undone(paths: &Paths, journal: &Journal) -> Result<bool> {
     let same_boot = journal.is_of_this_boot(paths);
     journal::restore_files(paths, same_boot)?;
     // As online, but without NetworkManager, which reads the restored profiles when it starts. It

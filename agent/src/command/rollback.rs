@@ -6,7 +6,7 @@ use super::services;
 use crate::{
     document,
     durable::{boot_id, record::Record},
-    error::Error,
+    error::Result,
     paths::Paths,
     run::{
         Run,
@@ -22,7 +22,7 @@ use crate::{
 };
 
 /// Applies the last good document as a transaction, reported like `apply`.
-pub(crate) async fn rollback(paths: &Paths) -> Result<(), Error> {
+pub(crate) async fn rollback(paths: &Paths) -> Result {
     let stop = Signals::listen()?.stop;
     let state = last_good_state(&Record::load(paths));
     if state.ok().flatten().is_some_and(|state| state.wants().ovs) {

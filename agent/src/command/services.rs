@@ -7,7 +7,7 @@ use nmgen::chain;
 use crate::{
     client::{dbus::Bus, ovsdb::Ovsdb},
     document::Document,
-    error::Error,
+    error::{Error, Result},
     model::facts::{Outage, StoppedService},
     paths::Paths,
     run::{refused, units},
@@ -69,7 +69,6 @@ fn late(paths: &Paths, service: StoppedService, bound: Duration) -> Outage {
     Outage { is_late: true, start, ..outage }
 }
 
-/// As the end of a command.
 pub(super) fn ended(outage: Outage) -> Error {
     Error::Down { down: outage.to_string(), why: outage.why, start: outage.start }
 }
@@ -134,7 +133,7 @@ pub(super) async fn in_time<T>(look: impl Future<Output = T>) -> Result<T, Strin
 
 /// An error if a service is down that a command of somebody at a terminal needs: it would wait for it, and fail later with a
 /// reason that is further from the cause.
-pub(super) async fn required(paths: &Paths, needs_ovs: bool) -> Result<(), Error> {
+pub(super) async fn required(paths: &Paths, needs_ovs: bool) -> Result {
     match down(paths, needs_ovs).await.filter(|_| paths.has_network()) {
         Some(down) => Err(ended(down)),
         None => Ok(()),
@@ -142,7 +141,7 @@ pub(super) async fn required(paths: &Paths, needs_ovs: bool) -> Result<(), Error
 }
 
 /// Like `required`, for Open vSwitch alone: a run starts NetworkManager by itself.
-pub(super) async fn open_vswitch(paths: &Paths) -> Result<(), Error> {
+pub(super) async fn open_vswitch(paths: &Paths) -> Result {
     let why = without_open_vswitch(paths).await.filter(|_| paths.is_system());
     why.map_or(Ok(()), |why| {
         let error = ended(outage(paths, StoppedService::OpenVswitch, why));

@@ -11,7 +11,7 @@ use crate::{
     client::{dbus::start_unit, watch::Watch},
     document::{Document, check},
     durable::{self, FileError},
-    error::Error,
+    error::{Error, Result},
     lock,
     paths::{Paths, cannot},
     run::{marks, waits},
@@ -26,7 +26,7 @@ use crate::{
 const UNIT: &str = "dayone-trial.service";
 
 /// Begins a trial, and returns when it ends or at Ctrl-C, which ends the display alone.
-pub(crate) async fn ask(paths: &Paths, seconds: u32, file: &Path) -> Result<(), Error> {
+pub(crate) async fn ask(paths: &Paths, seconds: u32, file: &Path) -> Result {
     if !paths.is_system() {
         return Err(TrialError::Elsewhere.into());
     }
@@ -77,7 +77,7 @@ fn hand_over(paths: &Paths, document: &Document, trial: &Trial) -> Result<(), Fi
 }
 
 /// Shows the progress until the end.
-async fn watch(paths: &Paths, trial: &Trial) -> Result<(), Error> {
+async fn watch(paths: &Paths, trial: &Trial) -> Result {
     let document = trial.document.display().to_string();
     let mut shown = String::new();
     let followed = follow(paths, trial.asked, |now| {
@@ -100,7 +100,6 @@ async fn watch(paths: &Paths, trial: &Trial) -> Result<(), Error> {
     Ok(())
 }
 
-/// The progress in a line.
 fn line(trial: &Trial) -> String {
     let document = trial.document.display();
     match (trial.state, trial.phase) {
@@ -136,7 +135,7 @@ pub(super) async fn follow(
     paths: &Paths,
     asked: u64,
     mut tell: impl FnMut(&Trial),
-) -> Result<Trial, Error> {
+) -> Result<Trial> {
     let path = paths.trial();
     let directory = path.parent().unwrap_or(&path);
     let failed = cannot("watch", directory);

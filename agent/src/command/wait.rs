@@ -2,13 +2,13 @@
 
 use crate::{
     client::watch::Watch,
-    error::Error,
+    error::Result,
     paths::{Paths, cannot},
     run::marks,
 };
 
 /// Returns when the boot may go on: a run of the service or a manual run has removed the mark.
-pub(crate) async fn wait(paths: &Paths) -> Result<(), Error> {
+pub(crate) async fn wait(paths: &Paths) -> Result {
     let path = paths.undecided();
     let directory = path.parent().unwrap_or(&path);
     loop {

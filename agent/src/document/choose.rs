@@ -29,7 +29,6 @@ pub(crate) struct Chosen {
 }
 
 impl Chosen {
-    /// No document, and why.
     pub(crate) fn none(paths: &Paths, reason: &str) -> Self {
         let hostname =
             identity::current(paths).map(|current_name| current_name.as_str().to_owned());

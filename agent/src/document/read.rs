@@ -34,7 +34,6 @@ pub(crate) enum DocumentError {
 /// Larger documents are refused before parsing.
 const LIMIT: usize = 1 << 20;
 
-/// A document as read from disk.
 #[derive(Clone, Debug)]
 pub(crate) struct Document {
     pub(crate) path: PathBuf,
@@ -45,7 +44,6 @@ pub(crate) struct Document {
 }
 
 impl Document {
-    /// Reads `path`.
     pub(crate) fn read(path: PathBuf) -> Result<Self, DocumentError> {
         let read = |source| unread(path.clone(), source);
         let bytes = bytes(&path).map_err(read)?;

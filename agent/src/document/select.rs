@@ -4,7 +4,6 @@
 
 use nmgen::node::{Candidate, Reason};
 
-/// The reason of a choice.
 pub(crate) fn reason(choice: &Candidate) -> String {
     match &choice.reason {
         Reason::ShortHostName(name) => format!("host file for short hostname {}", name.short()),

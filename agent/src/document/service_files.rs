@@ -23,7 +23,6 @@ pub(crate) struct ServiceFile {
     pub(crate) parsed: Parsed,
 }
 
-/// The files for a transaction.
 #[derive(Clone, Debug)]
 pub(crate) struct ServiceFiles {
     /// In name order.
@@ -32,7 +31,6 @@ pub(crate) struct ServiceFiles {
     pub(crate) digests: Vec<Digest>,
 }
 
-/// The files found on disk.
 #[derive(Clone, Debug)]
 pub(crate) struct Found(Vec<Document>);
 
@@ -92,7 +90,6 @@ fn is_applied(file: &Document) -> bool {
 }
 
 impl ServiceFiles {
-    /// The text of all files that are due.
     pub(crate) fn text(&self) -> String {
         self.due.iter().map(|file| file.text.as_str()).collect::<Vec<_>>().join("\n")
     }

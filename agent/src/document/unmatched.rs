@@ -9,7 +9,6 @@ use nmgen::node::{self, Identity, Listing, RUNNING};
 pub(crate) struct Unmatched {
     /// The names that this node looks for, best first.
     pub(crate) tried: Vec<String>,
-    /// The files that are there.
     pub(crate) files: Vec<String>,
 }
 

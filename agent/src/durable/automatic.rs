@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     boot::boot_id,
-    file::{self, FileError},
+    file::{self, FileError, Result},
     record::Record,
 };
 use crate::{
@@ -33,14 +33,14 @@ pub(super) fn stage(
     dir: &Path,
     plan: &BridgePlan,
     replaces_document: bool,
-) -> Result<(), FileError> {
+) -> Result {
     let staged = Automatic { boot_id: boot_id(paths), plan: plan.clone(), replaces_document };
     file::write_new_json(&dir.join(FILE), &staged)
 }
 
 /// Puts the files of a decided commit in `dir` into place; `false` if it is a document's. May be
 /// interrupted anywhere and repeated.
-pub(super) fn finish(paths: &Paths, dir: &Path) -> Result<bool, FileError> {
+pub(super) fn finish(paths: &Paths, dir: &Path) -> Result<bool> {
     let Some(staged) = file::read_json::<Automatic>(&dir.join(FILE))? else { return Ok(false) };
     if staged.replaces_document {
         // The record goes last: while it names the document, the next start repeats the rest.
@@ -66,7 +66,7 @@ pub(super) fn finish(paths: &Paths, dir: &Path) -> Result<bool, FileError> {
     Ok(true)
 }
 
-fn write(path: &Path, bytes: &[u8], mode: u32) -> Result<(), FileError> {
+fn write(path: &Path, bytes: &[u8], mode: u32) -> Result {
     if let Some(directory) = path.parent() {
         file::create_dir(directory)?;
     }

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use super::{
     automatic,
-    file::{self, FileError, Staged},
+    file::{self, FileError, Result, Staged},
     from_0_2,
     place::StatePlace,
     record::Record,
@@ -49,7 +49,7 @@ pub(crate) fn stage(
     dir: &Path,
     document: &Document,
     resolved: &str,
-) -> Result<Commit, FileError> {
+) -> Result<Commit> {
     let mut record = Record::of(document, Record::load(paths));
     if let Some(committed) = &mut record.committed {
         committed.resolved = Some(resolved.to_owned());
@@ -65,7 +65,7 @@ pub(crate) fn stage_bridge(
     dir: &Path,
     plan: &BridgePlan,
     replaces_document: bool,
-) -> Result<Commit, FileError> {
+) -> Result<Commit> {
     automatic::stage(paths, dir, plan, replaces_document)?;
     Ok(Commit { document: None })
 }
@@ -77,7 +77,7 @@ pub(crate) fn adopt(
     resolved: &str,
     uplinks: Uplinks,
     service_files: &[Digest],
-) -> Result<(), FileError> {
+) -> Result {
     let new = paths.committed().with_extension("new");
     file::remove(&new)?;
     file::create_dir(&paths.state_dir())?;
@@ -97,7 +97,7 @@ impl Commit {
         paths: &Paths,
         uplinks: Uplinks,
         service_files: &[Digest],
-    ) -> Result<(), FileError> {
+    ) -> Result {
         let record = staged(&paths.transaction(), &paths.record());
         self.complete(&record, uplinks, service_files, false)
     }
@@ -108,7 +108,7 @@ impl Commit {
         uplinks: Uplinks,
         service_files: &[Digest],
         adopted: bool,
-    ) -> Result<(), FileError> {
+    ) -> Result {
         let Some(of) = &mut self.document else { return Ok(()) };
         if let Some(committed) = &mut of.record.committed {
             committed.uplinks = Some(uplinks);
@@ -119,14 +119,14 @@ impl Commit {
     }
 
     /// The decision: from here on the change is in force, and so its profiles are durable before.
-    pub(crate) fn decide(&self, paths: &Paths) -> Result<(), FileError> {
+    pub(crate) fn decide(&self, paths: &Paths) -> Result {
         let place = StatePlace::of_open(paths);
         sync_others(paths).or_else(|error| if_volatile(place, error))?;
         file::rename(&place.transaction(paths), &place.committed(paths))
     }
 
     /// Moves all files into place. A failure is left to the next start.
-    pub(crate) fn finish(self, paths: &Paths) -> Result<(), FileError> {
+    pub(crate) fn finish(self, paths: &Paths) -> Result {
         if let Some(of) = self.document {
             of.applied.put()?;
         }
@@ -136,7 +136,7 @@ impl Commit {
 
 /// Finishes a decided commit, if there is one. May be interrupted anywhere and repeated: the record
 /// goes last, since it makes the rest valid.
-pub(crate) fn finish(paths: &Paths) -> Result<(), FileError> {
+pub(crate) fn finish(paths: &Paths) -> Result {
     StatePlace::ALL.into_iter().try_for_each(|place| finish_in(place, paths))
 }
 
@@ -145,7 +145,7 @@ pub(crate) fn is_unfinished(paths: &Paths) -> bool {
     StatePlace::ALL.into_iter().any(|place| place.committed(paths).exists())
 }
 
-fn finish_in(place: StatePlace, paths: &Paths) -> Result<(), FileError> {
+fn finish_in(place: StatePlace, paths: &Paths) -> Result {
     let dir = place.committed(paths);
     if !dir.exists() {
         return Ok(());
@@ -166,7 +166,7 @@ fn finish_in(place: StatePlace, paths: &Paths) -> Result<(), FileError> {
 }
 
 /// Puts the record of a document's commit in `dir` into place, and what follows from it.
-fn finish_document(paths: &Paths, dir: &Path) -> Result<(), FileError> {
+fn finish_document(paths: &Paths, dir: &Path) -> Result {
     let staged = staged(dir, &paths.record());
     if let Some(found) = file::read_json::<Record>(&staged)? {
         let record = from_0_2::completed(found.clone(), paths, dir);
@@ -187,7 +187,7 @@ fn finish_document(paths: &Paths, dir: &Path) -> Result<(), FileError> {
 }
 
 /// A fault of a commit in `/run`, which was made there since the disk has faults: a warning.
-fn if_volatile(place: StatePlace, error: FileError) -> Result<(), FileError> {
+fn if_volatile(place: StatePlace, error: FileError) -> Result {
     if place == StatePlace::Durable || error.is_unusable() {
         return Err(error);
     }
@@ -195,7 +195,6 @@ fn if_volatile(place: StatePlace, error: FileError) -> Result<(), FileError> {
     Ok(())
 }
 
-/// The staged path of a file.
 fn staged(dir: &Path, place: &Path) -> PathBuf {
     dir.join(place.file_name().unwrap_or_default())
 }

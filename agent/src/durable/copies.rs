@@ -9,13 +9,12 @@ use std::{
 use serde::{Deserialize, Serialize};
 
 use super::{
-    file::{self, FileError, Staged},
+    file::{self, FileError, Result, Staged},
     label,
     protected::{DocumentNames, PROTECTED, ProtectedKind},
 };
 use crate::paths::{Paths, cannot};
 
-/// One file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Saved {
     name: String,
@@ -44,7 +43,6 @@ struct ProtectedCopy {
     kind: ProtectedKind,
     is_volatile: bool,
     was: Was,
-    /// Directory of the copies.
     store: String,
 }
 
@@ -55,7 +53,7 @@ struct Manifest {
 }
 
 impl Manifest {
-    fn read(from: &Path) -> Result<Self, FileError> {
+    fn read(from: &Path) -> Result<Self> {
         let path = from.join(MANIFEST);
         let Some(manifest) = file::read_json::<Self>(&path)? else {
             return Err(cannot("read", &path)(io::ErrorKind::NotFound.into()).into());
@@ -89,7 +87,7 @@ impl ProtectedCopy {
 const MANIFEST: &str = "manifest.json";
 
 /// Durably copies the files that the document may overwrite into `to`, a new directory.
-pub(crate) fn save(paths: &Paths, to: &Path, scope: &DocumentNames) -> Result<(), FileError> {
+pub(crate) fn save(paths: &Paths, to: &Path, scope: &DocumentNames) -> Result {
     file::create_new_dir(to)?;
     let mut entries = Vec::new();
     for (i, protected) in PROTECTED.iter().enumerate() {
@@ -103,12 +101,7 @@ pub(crate) fn save(paths: &Paths, to: &Path, scope: &DocumentNames) -> Result<()
     file::sync_dir(to)
 }
 
-fn save_one(
-    path: &Path,
-    store: &Path,
-    kind: ProtectedKind,
-    scope: &DocumentNames,
-) -> Result<Was, FileError> {
+fn save_one(path: &Path, store: &Path, kind: ProtectedKind, scope: &DocumentNames) -> Result<Was> {
     let read = cannot("read", path);
     let meta = match fs::symlink_metadata(path) {
         Ok(meta) => meta,
@@ -140,7 +133,7 @@ fn save_one(
     Ok(Was::Directory(all))
 }
 
-fn copy(from: &Path, store: &Path, name: &str) -> Result<Saved, FileError> {
+fn copy(from: &Path, store: &Path, name: &str) -> Result<Saved> {
     let read = cannot("read", from);
     let bytes = fs::read(from).map_err(read)?;
     let mode = fs::metadata(from).map_err(read)?.permissions().mode() & 0o7777;
@@ -149,7 +142,7 @@ fn copy(from: &Path, store: &Path, name: &str) -> Result<Saved, FileError> {
     Ok(Saved { name: name.to_owned(), mode, label: None })
 }
 
-pub(super) fn regular_files(dir: &Path) -> Result<Vec<(String, PathBuf)>, FileError> {
+pub(super) fn regular_files(dir: &Path) -> Result<Vec<(String, PathBuf)>> {
     let read = cannot("read", dir);
     let mut files = Vec::new();
     for entry in fs::read_dir(dir).map_err(read)? {
@@ -165,17 +158,13 @@ pub(super) fn regular_files(dir: &Path) -> Result<Vec<(String, PathBuf)>, FileEr
 }
 
 /// Whether copies can be restored: their manifest is readable and names no other place.
-pub(crate) fn check(from: &Path) -> Result<(), FileError> {
+pub(crate) fn check(from: &Path) -> Result {
     Manifest::read(from).map(drop)
 }
 
 /// Restores every path of the manifest, volatile ones (`/run`) only within the same boot. Returns
 /// the changed paths. A failure does not stop the rest: the first error is returned at the end.
-pub(crate) fn restore(
-    paths: &Paths,
-    from: &Path,
-    same_boot: bool,
-) -> Result<Vec<PathBuf>, FileError> {
+pub(crate) fn restore(paths: &Paths, from: &Path, same_boot: bool) -> Result<Vec<PathBuf>> {
     let manifest = Manifest::read(from)?;
     let mut touched = Vec::new();
     let mut first_error = None;
@@ -195,7 +184,7 @@ fn restore_one(
     store: &Path,
     scope: &DocumentNames,
     touched: &mut Vec<PathBuf>,
-) -> Result<(), FileError> {
+) -> Result {
     // A path that is a single file is restored only if the document may write it.
     let is_ours = entry.kind.may_write("", scope);
     match &entry.was {
@@ -229,7 +218,7 @@ fn remove_new(
     known: &[Saved],
     scope: &DocumentNames,
     touched: &mut Vec<PathBuf>,
-) -> Result<(), FileError> {
+) -> Result {
     if !dir.is_dir() {
         return Ok(());
     }
@@ -254,7 +243,7 @@ fn put_back(
     saved: &Saved,
     store: &Path,
     touched: &mut Vec<PathBuf>,
-) -> Result<(), FileError> {
+) -> Result {
     let source = store.join(&saved.name);
     let missing = || cannot("read", &source)(io::ErrorKind::NotFound.into());
     let bytes = file::read(&source)?.ok_or_else(missing)?;

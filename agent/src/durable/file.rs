@@ -30,6 +30,9 @@ pub(crate) enum FileError {
     Encode { path: PathBuf, source: serde_json::Error },
 }
 
+/// What an operation on a file comes to.
+pub(crate) type Result<T = (), E = FileError> = std::result::Result<T, E>;
+
 impl FileError {
     /// Whether the file was read but this version cannot use its content.
     pub(crate) fn is_unusable(&self) -> bool {
@@ -47,7 +50,7 @@ pub(crate) struct Staged {
 
 impl Staged {
     /// Writes `bytes` beside `target`.
-    pub(crate) fn new(target: &Path, bytes: &[u8], mode: u32) -> Result<Self, FileError> {
+    pub(crate) fn new(target: &Path, bytes: &[u8], mode: u32) -> Result<Self> {
         let temporary = temporary_for(target);
         let write = |path: &Path| -> io::Result<()> {
             let mut file = OpenOptions::new().write(true).create_new(true).mode(mode).open(path)?;
@@ -75,7 +78,7 @@ impl Staged {
     }
 
     /// Moves the file into place.
-    pub(crate) fn put(self) -> Result<(), FileError> {
+    pub(crate) fn put(self) -> Result {
         rename(&self.temporary, &self.target)
     }
 }
@@ -93,12 +96,12 @@ fn temporary_for(target: &Path) -> PathBuf {
 }
 
 /// Replaces `target` by `bytes`, durably.
-pub(crate) fn write(target: &Path, bytes: &[u8], mode: u32) -> Result<(), FileError> {
+pub(crate) fn write(target: &Path, bytes: &[u8], mode: u32) -> Result {
     Staged::new(target, bytes, mode)?.put()
 }
 
 /// Writes and syncs a file in a directory that is not yet in use; its creator syncs the directory.
-pub(crate) fn write_new(path: &Path, bytes: &[u8], mode: u32) -> Result<(), FileError> {
+pub(crate) fn write_new(path: &Path, bytes: &[u8], mode: u32) -> Result {
     let write = || -> io::Result<()> {
         let mut file = OpenOptions::new().write(true).create_new(true).mode(mode).open(path)?;
         file.set_permissions(fs::Permissions::from_mode(mode))?;
@@ -110,7 +113,7 @@ pub(crate) fn write_new(path: &Path, bytes: &[u8], mode: u32) -> Result<(), File
 
 /// Overwrites an existing file, so that it keeps attributes such as its SELinux type. A power cut
 /// in the middle leaves it half written.
-pub(crate) fn overwrite(path: &Path, bytes: &[u8], mode: u32) -> Result<(), FileError> {
+pub(crate) fn overwrite(path: &Path, bytes: &[u8], mode: u32) -> Result {
     let write = || -> io::Result<()> {
         let mut file = OpenOptions::new().write(true).truncate(true).open(path)?;
         file.set_permissions(fs::Permissions::from_mode(mode))?;
@@ -122,7 +125,7 @@ pub(crate) fn overwrite(path: &Path, bytes: &[u8], mode: u32) -> Result<(), File
 
 /// Moves an unusable file or directory aside for inspection, and returns its new path. Replaces one
 /// set aside before.
-pub(crate) fn set_aside(path: &Path) -> Result<PathBuf, FileError> {
+pub(crate) fn set_aside(path: &Path) -> Result<PathBuf> {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(".damaged");
     let aside = path.with_file_name(name);
@@ -135,7 +138,7 @@ pub(crate) fn set_aside(path: &Path) -> Result<PathBuf, FileError> {
 /// `None`: it must not keep a node from its network.
 pub(crate) fn read_json_or_set_aside<T: serde::de::DeserializeOwned>(
     path: &Path,
-) -> Result<Option<T>, FileError> {
+) -> Result<Option<T>> {
     let error = match read_json(path) {
         Err(error @ FileError::Decode { .. }) => error,
         done => return done,
@@ -151,12 +154,12 @@ pub(crate) fn read_json_or_set_aside<T: serde::de::DeserializeOwned>(
 }
 
 /// Writes JSON like [`write_new`].
-pub(crate) fn write_new_json<T: serde::Serialize>(path: &Path, value: &T) -> Result<(), FileError> {
+pub(crate) fn write_new_json<T: serde::Serialize>(path: &Path, value: &T) -> Result {
     write_new(path, &encode(path, value)?, 0o600)
 }
 
 /// Renames a directory or file, durably.
-pub(crate) fn rename(from: &Path, to: &Path) -> Result<(), FileError> {
+pub(crate) fn rename(from: &Path, to: &Path) -> Result {
     fs::rename(from, to).map_err(|source| FileError::Rename {
         from: from.to_path_buf(),
         to: to.to_path_buf(),
@@ -169,7 +172,7 @@ pub(crate) fn rename(from: &Path, to: &Path) -> Result<(), FileError> {
 }
 
 /// Creates `path` and its parents durably; new ones have mode 0700.
-pub(crate) fn create_dir(path: &Path) -> Result<(), FileError> {
+pub(crate) fn create_dir(path: &Path) -> Result {
     if path.is_dir() {
         return Ok(());
     }
@@ -182,7 +185,7 @@ pub(crate) fn create_dir(path: &Path) -> Result<(), FileError> {
 
 /// Creates a directory that is not yet in use, unless it exists; whoever puts it to use syncs the
 /// directory above it.
-pub(crate) fn create_new_dir(path: &Path) -> Result<(), FileError> {
+pub(crate) fn create_new_dir(path: &Path) -> Result {
     use std::os::unix::fs::DirBuilderExt as _;
     match fs::DirBuilder::new().mode(0o700).create(path) {
         Err(e) if e.kind() == io::ErrorKind::AlreadyExists && path.is_dir() => Ok(()),
@@ -191,12 +194,12 @@ pub(crate) fn create_new_dir(path: &Path) -> Result<(), FileError> {
 }
 
 /// Makes the entries of `dir` durable.
-pub(crate) fn sync_dir(dir: &Path) -> Result<(), FileError> {
+pub(crate) fn sync_dir(dir: &Path) -> Result {
     Ok(File::open(dir).and_then(|d| d.sync_all()).map_err(cannot("sync", dir))?)
 }
 
 /// The file's bytes, `None` without a file.
-pub(crate) fn read(path: &Path) -> Result<Option<Vec<u8>>, FileError> {
+pub(crate) fn read(path: &Path) -> Result<Option<Vec<u8>>> {
     match fs::read(path) {
         Ok(bytes) => Ok(Some(bytes)),
         Err(e) if matches!(e.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
@@ -207,12 +210,12 @@ pub(crate) fn read(path: &Path) -> Result<Option<Vec<u8>>, FileError> {
 }
 
 /// The file's permissions.
-pub(crate) fn mode(path: &Path) -> Result<u32, FileError> {
+pub(crate) fn mode(path: &Path) -> Result<u32> {
     Ok(fs::metadata(path).map_err(cannot("read", path))?.permissions().mode() & 0o777)
 }
 
 /// Removes a file or a whole directory, if it exists.
-pub(crate) fn remove(path: &Path) -> Result<(), FileError> {
+pub(crate) fn remove(path: &Path) -> Result {
     let removed = match fs::symlink_metadata(path) {
         Ok(meta) if meta.is_dir() => fs::remove_dir_all(path),
         Ok(_) => fs::remove_file(path),
@@ -225,7 +228,7 @@ pub(crate) fn remove(path: &Path) -> Result<(), FileError> {
 }
 
 /// Removes a file durably, if it exists.
-pub(crate) fn remove_durably(path: &Path) -> Result<(), FileError> {
+pub(crate) fn remove_durably(path: &Path) -> Result {
     remove(path)?;
     match path.parent().filter(|parent| parent.is_dir()) {
         Some(parent) => sync_dir(parent),
@@ -234,9 +237,7 @@ pub(crate) fn remove_durably(path: &Path) -> Result<(), FileError> {
 }
 
 /// Reads a JSON file, `None` without a file.
-pub(crate) fn read_json<T: serde::de::DeserializeOwned>(
-    path: &Path,
-) -> Result<Option<T>, FileError> {
+pub(crate) fn read_json<T: serde::de::DeserializeOwned>(path: &Path) -> Result<Option<T>> {
     match read(path)? {
         None => Ok(None),
         Some(bytes) => serde_json::from_slice(&bytes)
@@ -246,15 +247,11 @@ pub(crate) fn read_json<T: serde::de::DeserializeOwned>(
 }
 
 /// Writes a JSON file durably.
-pub(crate) fn write_json<T: serde::Serialize>(
-    path: &Path,
-    value: &T,
-    mode: u32,
-) -> Result<(), FileError> {
+pub(crate) fn write_json<T: serde::Serialize>(path: &Path, value: &T, mode: u32) -> Result {
     write(path, &encode(path, value)?, mode)
 }
 
-fn encode<T: serde::Serialize>(path: &Path, value: &T) -> Result<Vec<u8>, FileError> {
+fn encode<T: serde::Serialize>(path: &Path, value: &T) -> Result<Vec<u8>> {
     let text = serde_json::to_string_pretty(value)
         .map_err(|source| FileError::Encode { path: path.to_path_buf(), source })?;
     Ok((nmgen::printable_json(&text) + "\n").into_bytes())

@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 
 use super::{
-    file::{self, FileError},
+    file::{self, Result},
     record::{Committed, Record, Text},
 };
 use crate::{
@@ -71,12 +71,12 @@ fn document(path: &Path, digest: &Digest) -> Option<Text> {
 }
 
 /// `None`, with a warning, if it cannot be read.
-fn readable<T>(read: Result<Option<T>, FileError>) -> Option<T> {
+fn readable<T>(read: Result<Option<T>>) -> Option<T> {
     read.or_warn().flatten()
 }
 
 /// Writes the record with what the files have, if there are any.
-pub(crate) fn migrate(paths: &Paths) -> Result<(), FileError> {
+pub(crate) fn migrate(paths: &Paths) -> Result {
     match files(paths).iter().any(|file| file.exists()) {
         true => Record::load(paths).write(paths),
         false => Ok(()),
@@ -84,7 +84,7 @@ pub(crate) fn migrate(paths: &Paths) -> Result<(), FileError> {
 }
 
 /// Removes the files: the record has their content.
-pub(super) fn remove(paths: &Paths) -> Result<(), FileError> {
+pub(super) fn remove(paths: &Paths) -> Result {
     let left = files(paths).into_iter().filter(|file| file.exists());
     left.into_iter().try_for_each(|file| file::remove_durably(&file))
 }

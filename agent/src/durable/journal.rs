@@ -13,7 +13,7 @@ use super::{
     boot::boot_id,
     commit::Commit,
     copies,
-    file::{self, FileError},
+    file::{self, FileError, Result},
     omit,
     place::StatePlace,
     protected::DocumentNames,
@@ -28,7 +28,6 @@ use crate::{
     warn::OrWarn as _,
 };
 
-/// The kind of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum ChangeKind {
@@ -36,7 +35,6 @@ pub(crate) enum ChangeKind {
     Document,
     /// A document on trial. The journal stays open after its confirmation.
     Trial,
-    /// The automatic bridge.
     Bridge,
 }
 
@@ -107,7 +105,7 @@ const DONE: &str = "done";
 
 /// Removes directories that were no transaction yet, or none any more, when a run ended: they hold
 /// copies of profiles.
-pub(crate) fn sweep(paths: &Paths) -> Result<(), FileError> {
+pub(crate) fn sweep(paths: &Paths) -> Result {
     StatePlace::ALL.into_iter().try_for_each(|place| {
         let (open, committed) = (place.transaction(paths), place.committed(paths));
         let left =
@@ -122,8 +120,8 @@ pub(crate) fn open(
     paths: &Paths,
     journal: &Journal,
     texts: &[&str],
-    stage: impl FnOnce(&Path) -> Result<Commit, FileError>,
-) -> Result<Commit, FileError> {
+    stage: impl FnOnce(&Path) -> Result<Commit>,
+) -> Result<Commit> {
     open_in(StatePlace::Durable, paths, journal, texts, stage)
 }
 
@@ -132,8 +130,8 @@ pub(crate) fn open_anywhere(
     paths: &Paths,
     journal: &Journal,
     texts: &[&str],
-    stage: impl Fn(&Path) -> Result<Commit, FileError>,
-) -> Result<(Commit, Option<FileError>), FileError> {
+    stage: impl Fn(&Path) -> Result<Commit>,
+) -> Result<(Commit, Option<FileError>)> {
     match open_in(StatePlace::Durable, paths, journal, texts, &stage) {
         Ok(commit) => Ok((commit, None)),
         // Opened, but not known to be durable: its roll back needs it.
@@ -152,8 +150,8 @@ fn open_in(
     paths: &Paths,
     journal: &Journal,
     texts: &[&str],
-    stage: impl FnOnce(&Path) -> Result<Commit, FileError>,
-) -> Result<Commit, FileError> {
+    stage: impl FnOnce(&Path) -> Result<Commit>,
+) -> Result<Commit> {
     let directory = place.directory(paths);
     let place = place.transaction(paths);
     let is_renamed = !omit::is_omitted("journal-rename");
@@ -173,7 +171,7 @@ fn open_in(
 }
 
 /// The open transaction, if any; its copies can be restored.
-pub(crate) fn read(paths: &Paths) -> Result<Option<Journal>, FileError> {
+pub(crate) fn read(paths: &Paths) -> Result<Option<Journal>> {
     #[derive(Deserialize)]
     struct JournalVersion {
         version: u32,
@@ -191,7 +189,7 @@ pub(crate) fn read(paths: &Paths) -> Result<Option<Journal>, FileError> {
 
 /// Sets aside a transaction with an unusable journal. Files that survive a reboot are restored if
 /// their copies are readable; nothing is known of the rest.
-pub(crate) fn abandon(paths: &Paths) -> Result<(), FileError> {
+pub(crate) fn abandon(paths: &Paths) -> Result {
     if let Err(error) = restore_files(paths, false) {
         tracing::warn!("{}; profiles stay as they are", chain(&error));
     }
@@ -201,7 +199,7 @@ pub(crate) fn abandon(paths: &Paths) -> Result<(), FileError> {
 }
 
 /// Restores the copied files. `true` if any was changed.
-pub(crate) fn restore_files(paths: &Paths, same_boot: bool) -> Result<bool, FileError> {
+pub(crate) fn restore_files(paths: &Paths, same_boot: bool) -> Result<bool> {
     let open = StatePlace::of_open(paths).transaction(paths);
     let touched = copies::restore(paths, &open.join("files"), same_boot)?;
     for path in &touched {
@@ -211,7 +209,7 @@ pub(crate) fn restore_files(paths: &Paths, same_boot: bool) -> Result<bool, File
 }
 
 /// Closes the transaction, once the old files are durable.
-pub(crate) fn close(paths: &Paths) -> Result<(), FileError> {
+pub(crate) fn close(paths: &Paths) -> Result {
     sync_others(paths)?;
     let place = StatePlace::of_open(paths).transaction(paths);
     let done = place.with_extension(DONE);

@@ -7,7 +7,6 @@ use rustix::{
     io::Errno,
 };
 
-/// The attribute that has it.
 const ATTRIBUTE: &str = "security.selinux";
 /// Longer than the kernel's own bound on a label's names and categories in use; a longer one is told as an error.
 const LONGEST: usize = 1024;

@@ -44,7 +44,6 @@ impl Machine {
         }
     }
 
-    /// Whether one of the cards is here.
     pub(crate) fn has_card_of(&self, here: &Self) -> bool {
         self.cards.iter().any(|card| here.cards.contains(card))
     }
@@ -67,10 +66,8 @@ pub(crate) async fn cards(paths: &Paths) -> Result<Vec<String>, NetlinkError> {
     Ok(cards)
 }
 
-/// The owner of a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Owner {
-    /// This installation's.
     ThisInstallation,
     /// Another installation's, or another machine's.
     Another,

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::{
-    file::{self, FileError},
+    file::{self, Result},
     machine::{Machine, Owner},
     record::Record,
 };
@@ -15,7 +15,7 @@ use crate::{
 impl Machine {
     /// Records this machine as that of the state, durably. Mainboard and cards that are not known at the moment stay; another
     /// installation's machine-id does not.
-    pub(crate) fn record(self, paths: &Paths) -> Result<(), FileError> {
+    pub(crate) fn record(self, paths: &Paths) -> Result {
         let mut here = self;
         Record::update(paths, |record| {
             if let Some(recorded) = record.machine.take() {
@@ -40,7 +40,7 @@ pub(crate) fn of_state(paths: &Paths) -> Owner {
 
 /// Moves the state of another machine or installation to a directory of its own, and with it `applied`, if that is its document.
 /// The file that names the machine goes last: until then the next start moves the rest.
-pub(crate) fn set_aside(paths: &Paths) -> Result<PathBuf, FileError> {
+pub(crate) fn set_aside(paths: &Paths) -> Result<PathBuf> {
     let aside = paths.other_machine();
     // Version 0.2 has a file for it.
     let named = if paths.machine().exists() { paths.machine() } else { paths.record() };

@@ -8,7 +8,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::file::{self, FileError};
+use super::file::{self, Result};
 use crate::paths::Paths;
 
 const DIRECTORY: &str = "/etc/systemd/network";
@@ -40,7 +40,7 @@ impl Pins {
 
     /// Writes each file anew that the apply has removed, without alternative names. Those that are
     /// there have the name: nmstate writes it beside them.
-    pub(crate) fn put_back(&self) -> Result<(), FileError> {
+    pub(crate) fn put_back(&self) -> Result {
         let removed = self.0.iter().filter(|(path, _)| {
             fs::symlink_metadata(path).is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
         });

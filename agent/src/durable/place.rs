@@ -7,7 +7,6 @@ use std::path::PathBuf;
 
 use crate::paths::Paths;
 
-/// A place of transactions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum StatePlace {
     Durable,
@@ -19,7 +18,6 @@ impl StatePlace {
     /// The volatile one first: it is used only where the other one cannot be.
     pub(super) const ALL: [Self; 2] = [Self::Volatile, Self::Durable];
 
-    /// The place of the open transaction.
     pub(super) fn of_open(paths: &Paths) -> Self {
         let is_open = |place: &Self| place.transaction(paths).exists();
         Self::ALL.into_iter().find(is_open).unwrap_or(Self::Durable)
@@ -33,7 +31,6 @@ impl StatePlace {
         }
     }
 
-    /// The open transaction.
     pub(super) fn transaction(self, paths: &Paths) -> PathBuf {
         match self {
             Self::Durable => paths.transaction(),

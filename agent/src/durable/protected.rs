@@ -32,7 +32,6 @@ pub(super) struct Protected {
     pub(super) is_volatile: bool,
 }
 
-/// All protected paths.
 pub(super) const PROTECTED: [Protected; 6] = [
     durable("/etc/NetworkManager/system-connections", ProtectedKind::Profiles),
     Protected {

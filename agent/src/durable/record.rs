@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     adopted::AdoptedChange,
     boot::{boot_id, now},
-    file::{self, FileError},
+    file::{self, Result},
     machine::Machine,
 };
 use crate::{
@@ -17,7 +17,6 @@ use crate::{
     warn::OrWarn as _,
 };
 
-/// A committed document.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Committed {
     pub(crate) digest: Digest,
@@ -51,7 +50,6 @@ pub(crate) struct Text {
     pub(crate) mode: u32,
 }
 
-/// Failures of one document.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Failures {
     pub(crate) digest: Digest,
@@ -115,7 +113,7 @@ impl Record {
     }
 
     /// Whether `digest` is in force: committed, and `applied` still has its bytes.
-    pub(crate) fn in_force(&self, paths: &Paths, digest: &Digest) -> Result<bool, FileError> {
+    pub(crate) fn in_force(&self, paths: &Paths, digest: &Digest) -> Result<bool> {
         let committed = self.committed.as_ref().is_some_and(|c| c.digest == *digest);
         Ok(committed
             && file::read(&paths.applied())?.is_some_and(|bytes| Digest::of(&bytes) == *digest))

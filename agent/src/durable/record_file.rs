@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::{
     boot::now,
-    file::{self, FileError},
+    file::{self, FileError, Result},
     from_0_2,
     record::{Failures, Record},
 };
@@ -15,7 +15,6 @@ use crate::{document::digest::Digest, paths::Paths};
 /// Permissions of `record.json`.
 pub(super) const MODE: u32 = 0o600;
 
-/// A line of the history.
 #[derive(Debug, Serialize)]
 struct HistoryLine<'a> {
     at: u64,
@@ -25,14 +24,12 @@ struct HistoryLine<'a> {
     error: Option<&'a str>,
 }
 
-/// A failed attempt.
 #[derive(Debug)]
 pub(crate) struct Failed<'a> {
     /// Failures of the document before.
     pub(crate) before: u32,
     pub(crate) outcome: &'a str,
     pub(crate) error: &'a str,
-    /// The boot of the attempt.
     pub(crate) boot_id: String,
 }
 
@@ -54,7 +51,7 @@ impl Record {
     }
 
     /// Changes the record on the disk, if it differs then. The lock's holder alone calls it.
-    pub(crate) fn update(paths: &Paths, change: impl FnOnce(&mut Self)) -> Result<(), FileError> {
+    pub(crate) fn update(paths: &Paths, change: impl FnOnce(&mut Self)) -> Result {
         let before = Self::load(paths);
         let mut record = before.clone();
         change(&mut record);
@@ -65,7 +62,7 @@ impl Record {
     }
 
     /// Replaces the record on the disk, which then has what version 0.2 keeps in files of their own.
-    pub(super) fn write(&self, paths: &Paths) -> Result<(), FileError> {
+    pub(super) fn write(&self, paths: &Paths) -> Result {
         file::create_dir(&paths.state_dir())?;
         file::write_json(&paths.record(), self, MODE)?;
         from_0_2::remove(paths)
@@ -77,7 +74,7 @@ impl Record {
         digest: &Digest,
         source: &Path,
         failed: Failed<'_>,
-    ) -> Result<(), FileError> {
+    ) -> Result {
         let Failed { before, outcome, error, boot_id } = failed;
         let (count, last_error) = (before.saturating_add(1), error.to_owned());
         Self::update(paths, |record| {
@@ -103,7 +100,7 @@ pub(crate) fn append(
     source: &Path,
     outcome: &str,
     error: Option<&str>,
-) -> Result<(), FileError> {
+) -> Result {
     let path = paths.history();
     let entry = HistoryLine { at: now(), digest, source, outcome, error };
     let line = serde_json::to_string(&entry)

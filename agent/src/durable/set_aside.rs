@@ -1,11 +1,11 @@
 //! Sets the journal of a failed roll back aside during the transaction that returns to the last
 //! good document.
 
-use super::file::{self, FileError};
+use super::file::{self, Result};
 use crate::paths::Paths;
 
 /// Sets an open journal aside; `false` if there is none.
-pub(crate) fn set_aside(paths: &Paths) -> Result<bool, FileError> {
+pub(crate) fn set_aside(paths: &Paths) -> Result<bool> {
     let (open, aside) = (paths.transaction(), paths.set_aside());
     if !open.exists() {
         return Ok(false);
@@ -16,7 +16,7 @@ pub(crate) fn set_aside(paths: &Paths) -> Result<bool, FileError> {
 }
 
 /// Opens the journal again for the next start to undo, unless a newer one is open.
-pub(crate) fn open_again(paths: &Paths) -> Result<(), FileError> {
+pub(crate) fn open_again(paths: &Paths) -> Result {
     let (open, aside) = (paths.transaction(), paths.set_aside());
     if open.exists() || !aside.exists() {
         return Ok(());
@@ -25,7 +25,7 @@ pub(crate) fn open_again(paths: &Paths) -> Result<(), FileError> {
 }
 
 /// Deletes the journal: the last good document is in force, and nothing is left to undo.
-pub(crate) fn forget(paths: &Paths) -> Result<(), FileError> {
+pub(crate) fn forget(paths: &Paths) -> Result {
     file::remove(&paths.set_aside())
 }
 

@@ -7,14 +7,14 @@ use std::{fs, io, path::Path};
 
 use super::{
     copies::regular_files,
-    file::{self, FileError},
+    file::{self, Result},
     omit,
     protected::PROTECTED,
 };
 use crate::paths::{Paths, cannot};
 
 /// Syncs every protected file that outlives a reboot, with its directory.
-pub(super) fn sync_others(paths: &Paths) -> Result<(), FileError> {
+pub(super) fn sync_others(paths: &Paths) -> Result {
     if omit::is_omitted("sync-profiles") {
         return Ok(());
     }
@@ -41,7 +41,7 @@ pub(super) fn sync_others(paths: &Paths) -> Result<(), FileError> {
 }
 
 /// NetworkManager may remove the file meanwhile.
-fn sync(path: &Path) -> Result<(), FileError> {
+fn sync(path: &Path) -> Result {
     match fs::File::open(path).and_then(|file| file.sync_all()) {
         Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(()),
         synced => Ok(synced.map_err(cannot("sync", path))?),

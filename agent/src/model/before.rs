@@ -67,7 +67,6 @@ pub(crate) struct Before {
     /// Links with an IPv6 address from the network. No roll back awaits one: the router may be gone.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) leased_ipv6: Vec<String>,
-    /// Default gateways.
     pub(crate) gateways: Vec<Gateway>,
     /// Routers among them that have advertised themselves.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -78,7 +77,6 @@ pub(crate) struct Before {
     /// Addresses of the links with these, those of the network too: compared at the commit, and asked of no roll back.
     #[serde(skip)]
     pub(crate) leading: Vec<OnLink>,
-    /// Active profiles.
     pub(crate) active: Vec<Active>,
     /// UUIDs of those whose activation had succeeded.
     pub(crate) activated: Vec<String>,
@@ -94,7 +92,6 @@ pub(crate) struct Before {
     /// Settings of Open vSwitch that the document changes.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) ovs_settings: Vec<OvsSetting>,
-    /// OVS bridges.
     pub(crate) bridges: Vec<Bridge>,
     /// The running host name if the document sets one; other changes of it are not the agent's.
     pub(crate) hostname: Option<String>,

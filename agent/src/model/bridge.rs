@@ -15,7 +15,6 @@ pub(crate) type Row = serde_json::Map<String, Value>;
 /// A bridge with its ports and interfaces.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Bridge {
-    /// Name.
     pub(crate) name: String,
     pub(crate) row: Row,
     pub(crate) ports: Vec<Port>,
@@ -24,7 +23,6 @@ pub(crate) struct Bridge {
     pub(crate) parts: Vec<BridgeRow>,
 }
 
-/// A port with its interfaces.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Port {
     pub(crate) row: Row,
@@ -88,7 +86,6 @@ impl Bridge {
         self.interface_rows().filter_map(profile)
     }
 
-    /// Names of its interfaces.
     pub(crate) fn interfaces(&self) -> impl Iterator<Item = &str> {
         self.interface_rows().map(|i| column_text(i, "name"))
     }
@@ -106,7 +103,6 @@ impl Bridge {
             .map(|i| column_text(i, "name"))
     }
 
-    /// Whether the bridge has a port of this name.
     pub(crate) fn has_port(&self, name: &str) -> bool {
         self.ports.iter().any(|port| port.name() == name)
     }
@@ -122,7 +118,6 @@ impl Bridge {
 }
 
 impl Port {
-    /// Name.
     pub(crate) fn name(&self) -> &str {
         column_text(&self.row, "name")
     }
@@ -138,7 +133,6 @@ impl Port {
     }
 }
 
-/// A column with text.
 pub(crate) fn column_text<'a>(row: &'a Row, column: &str) -> &'a str {
     row.get(column).and_then(Value::as_str).unwrap_or_default()
 }

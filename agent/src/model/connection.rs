@@ -85,7 +85,6 @@ impl Value {
         }
     }
 
-    /// Text.
     pub(crate) fn text(&self) -> Option<&str> {
         if let Self::Text(text) = self { Some(text) } else { None }
     }
@@ -143,7 +142,6 @@ impl From<i64> for Value {
 pub(crate) struct ConnectionSettings(BTreeMap<String, Record>);
 
 impl ConnectionSettings {
-    /// A property.
     pub(crate) fn get(&self, section: &str, property: &str) -> Option<&Value> {
         self.0.get(section)?.get(property)
     }
@@ -164,22 +162,18 @@ impl ConnectionSettings {
         Some(*flag)
     }
 
-    /// A property that is a list of records.
     pub(crate) fn records(&self, section: &str, property: &str) -> &[Record] {
         self.get(section, property).map(Value::records).unwrap_or_default()
     }
 
-    /// A section.
     pub(crate) fn section(&self, name: &str) -> Option<&Record> {
         self.0.get(name)
     }
 
-    /// All sections, by name.
     pub(crate) fn sections(&self) -> impl Iterator<Item = (&str, &Record)> {
         self.0.iter().map(|(name, section)| (name.as_str(), section))
     }
 
-    /// Sets a property, and makes its section.
     pub(crate) fn set(&mut self, section: &str, property: &str, value: impl Into<Value>) {
         self.section_mut(section).insert(property.to_owned(), value.into());
     }
@@ -189,7 +183,6 @@ impl ConnectionSettings {
         self.0.entry(name.to_owned()).or_default()
     }
 
-    /// Unsets a property.
     pub(crate) fn unset(&mut self, section: &str, property: &str) -> Option<Value> {
         self.0.get_mut(section)?.remove(property)
     }
@@ -201,7 +194,6 @@ impl ConnectionSettings {
         }
     }
 
-    /// Drops a section.
     pub(crate) fn drop_section(&mut self, name: &str) -> Option<Record> {
         self.0.remove(name)
     }

@@ -7,7 +7,6 @@ use serde::{Deserialize, Serialize};
 
 use super::link::Link;
 
-/// An address family.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Family {
@@ -47,9 +46,7 @@ impl fmt::Display for Family {
 pub(crate) struct OnLink {
     /// Interface name.
     pub(crate) link: String,
-    /// Address.
     pub(crate) ip: IpAddr,
-    /// Prefix length.
     pub(crate) prefix: u8,
 }
 
@@ -93,7 +90,6 @@ impl Address {
     }
 }
 
-/// The scope of an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Scope {

@@ -33,7 +33,6 @@ impl Mac {
         self.address
     }
 
-    /// The bytes.
     pub(crate) fn as_bytes(&self) -> &[u8] {
         self.address.as_bytes()
     }

@@ -24,7 +24,6 @@ pub(crate) struct Memory {
     uplink_silent_since: Option<Duration>,
 }
 
-/// An answer to a probe.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, rename_all = "kebab-case")]
 struct Answer {

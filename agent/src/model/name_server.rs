@@ -2,7 +2,6 @@
 
 use std::{fmt, net::IpAddr, str::FromStr};
 
-/// A name server.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct NameServer {
     pub(crate) ip: IpAddr,

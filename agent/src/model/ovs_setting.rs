@@ -11,7 +11,6 @@ pub(crate) enum OvsMap {
 }
 
 impl OvsMap {
-    /// The column.
     pub(crate) const fn column(self) -> &'static str {
         match self {
             Self::ExternalIds => "external_ids",

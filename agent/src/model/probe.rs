@@ -2,7 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The result of a probe.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct ProbeResult {
     pub(crate) name: String,

@@ -4,7 +4,6 @@ use serde::{Deserialize, Serialize};
 
 use super::{connection::ConnectionSettings, ip::Family};
 
-/// A profile with its settings.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Profile {
     /// Path of its D-Bus object.
@@ -65,7 +64,6 @@ impl Profile {
     }
 }
 
-/// A profile by its names.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct ProfileRef {
     /// Path of its D-Bus object.
@@ -85,7 +83,6 @@ pub(crate) struct Active {
 }
 
 impl Active {
-    /// Whether the profile is a card's.
     pub(crate) fn is_of_card(&self) -> bool {
         matches!(self.kind.as_str(), "802-3-ethernet" | "infiniband")
     }

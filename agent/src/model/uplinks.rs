@@ -23,7 +23,6 @@ pub(crate) struct Uplinks {
     /// address without a NIC.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) cards: Vec<LinkRef>,
-    /// Profiles that are active on them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) profiles: Vec<Active>,
 }

@@ -46,11 +46,9 @@ pub(crate) struct Wants {
     pub(crate) ovs_settings: Vec<OvsKey>,
     /// OVS bridges that will exist.
     pub(crate) bridges: Vec<String>,
-    /// Ports of these bridges.
     pub(crate) bridge_ports: Vec<String>,
     /// OVS interfaces that will exist.
     pub(crate) ovs_interfaces: Vec<String>,
-    /// Static addresses.
     pub(crate) addresses: Vec<OnLink>,
     /// Interfaces with addresses from the network.
     pub(crate) dynamic: Vec<Dynamic>,

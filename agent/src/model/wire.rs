@@ -6,7 +6,6 @@ use serde::{Deserialize, Serialize};
 
 use super::{ip::OnLink, mac::Mac};
 
-/// A bond.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Bond {
     pub(crate) name: String,
@@ -21,7 +20,6 @@ pub(crate) struct Bond {
     pub(crate) ports: Vec<BondPort>,
 }
 
-/// A port of a bond.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct BondPort {
     pub(crate) name: String,

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use nmgen::chain;
 use tokio::time::timeout;
 
-use super::{NetworkError, clients::Clients};
+use super::{Result, clients::Clients};
 use crate::{
     model::{Active, Before, Profile, Wants},
     settings::OTHER_PROFILES,
@@ -23,11 +23,7 @@ pub(super) async fn activate(net: &Clients<'_>, before: &Before, wants: &Wants) 
     }
 }
 
-async fn activate_lost(
-    net: &Clients<'_>,
-    before: &Before,
-    wants: &Wants,
-) -> Result<(), NetworkError> {
+async fn activate_lost(net: &Clients<'_>, before: &Before, wants: &Wants) -> Result {
     let others = others_that_were_up(before, wants);
     if others.is_empty() {
         return Ok(());

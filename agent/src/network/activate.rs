@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{NetworkError, cards, clients::Clients, hung, readiness, stale};
+use super::{NetworkError, Result, Say, cards, clients::Clients, hung, readiness, stale};
 use nmgen::chain;
 
 use crate::{
@@ -14,11 +14,7 @@ use crate::{
 /// and ports up. An activating profile is restarted, since a DHCP client without an answer retries
 /// less and less often. NetworkManager is restarted where it takes a deleted bridge for active or does
 /// not end a deactivation, links that something has set down are set up, and stale ones are removed.
-pub(super) async fn activate(
-    net: &Clients<'_>,
-    profiles: &[Active],
-    say: &dyn Fn(&str, Duration),
-) -> Result<(), NetworkError> {
+pub(super) async fn activate(net: &Clients<'_>, profiles: &[Active], say: Say<'_>) -> Result {
     readiness::network_manager(net, say).await?;
     let interfaces = profiles.iter().filter(|profile| profile.kind == "ovs-interface");
     let interfaces: Vec<&str> = interfaces.map(|profile| profile.device.as_str()).collect();
@@ -41,11 +37,7 @@ pub(super) async fn activate(
 
 /// Activates a profile that is not up, and tells why; true if NetworkManager does it. Its refusal is told alone: what is missing
 /// without the profile is the caller's to find.
-async fn activate_one(
-    net: &Clients<'_>,
-    profile: &Active,
-    why: &str,
-) -> Result<bool, NetworkError> {
+async fn activate_one(net: &Clients<'_>, profile: &Active, why: &str) -> Result<bool> {
     if net.bus.activated().await?.contains(&profile.uuid) {
         return Ok(false);
     }
@@ -60,11 +52,7 @@ async fn activate_one(
 /// Activates interfaces again that waited for an address of the network before the change, and still do. A DHCP client without an
 /// answer asks once a minute by then (RFC 2131, 4.1), though its bridge may have got its uplink just now; and nmstate leaves an
 /// interface alone whose profile stays as it was. A profile that has another one in its place is left alone.
-pub(super) async fn ask_again(
-    net: &Clients<'_>,
-    before: &Before,
-    wants: &Wants,
-) -> Result<(), NetworkError> {
+pub(super) async fn ask_again(net: &Clients<'_>, before: &Before, wants: &Wants) -> Result {
     let unanswered = unanswered(before, wants);
     if unanswered.is_empty() {
         return Ok(());
@@ -101,7 +89,7 @@ async fn needs_restart(
     net: &Clients<'_>,
     profiles: &[Active],
     interfaces: &[&str],
-) -> Result<Option<String>, NetworkError> {
+) -> Result<Option<String>> {
     let deleted = deleted_bridges(net, profiles).await?;
     if !deleted.is_empty() {
         let names = deleted.join(", ");
@@ -127,10 +115,7 @@ const CARRIED_OUT: Duration = Duration::from_secs(2);
 /// a bridge with ports of others, NetworkManager 1.52 may keep it, its ports and interfaces as
 /// active: neither an activation nor a reapply makes them again, only a new start, which finds them
 /// missing.
-async fn deleted_bridges(
-    net: &Clients<'_>,
-    profiles: &[Active],
-) -> Result<Vec<String>, NetworkError> {
+async fn deleted_bridges(net: &Clients<'_>, profiles: &[Active]) -> Result<Vec<String>> {
     let active = net.bus.activated().await?;
     let bridges = profiles
         .iter()
@@ -150,7 +135,7 @@ pub(super) async fn lost(
     net: &Clients<'_>,
     profiles: &[Active],
     cards: &[LinkRef],
-) -> Result<Vec<String>, NetworkError> {
+) -> Result<Vec<String>> {
     let there = net.bus.profiles().await?.into_iter().map(|profile| profile.uuid).collect();
     let up = net.bus.activated().await?.into_iter().collect();
     let routes = net.netlink.default_routes().await?.into_iter().map(|route| route.link).collect();

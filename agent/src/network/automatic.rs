@@ -8,7 +8,7 @@ use nmgen::chain;
 use tokio::time::Instant;
 
 use super::{
-    NetworkError,
+    NetworkError, Result,
     clients::Clients,
     wait::{Changes, wait_for, wait_until},
 };
@@ -37,11 +37,7 @@ const ONE_TRY: Duration = Duration::from_secs(50);
 const AT_LEAST: Duration = Duration::from_millis(200);
 
 /// Makes the profiles, then activates them.
-pub(super) async fn apply(
-    net: &Clients<'_>,
-    plan: &BridgePlan,
-    bound: Duration,
-) -> Result<(), NetworkError> {
+pub(super) async fn apply(net: &Clients<'_>, plan: &BridgePlan, bound: Duration) -> Result {
     let deadline = Instant::now() + bound;
     for link in &plan.allmulticast {
         net.netlink.receive_all_multicast(link).await?;
@@ -104,7 +100,7 @@ async fn bring_up(
     activation: &Activation,
     deadline: Instant,
     changes: &mut Changes,
-) -> Result<(), NetworkError> {
+) -> Result {
     let kind = plan.profile(&activation.id).and_then(|p| p.settings.text("connection", "type"));
     let wanted = Active {
         uuid: activation.uuid.clone(),
@@ -143,7 +139,7 @@ async fn bring_up(
 
 /// Returns when the kernel has all of a profile whose activation takes long: it waits for scripts of the dispatcher, a minute and a
 /// half for each. To activate it again, or to roll it back, would begin them again.
-async fn configured(net: &Clients<'_>, uuid: &String) -> Result<(), NetworkError> {
+async fn configured(net: &Clients<'_>, uuid: &String) -> Result {
     tokio::time::sleep(BY_CONTROLLER).await;
     let mut changes = Changes::of_manager(&net.bus).await?;
     wait_for(&mut changes, async || Ok(net.bus.activated().await?.contains(uuid).then_some(())))
@@ -153,7 +149,7 @@ async fn configured(net: &Clients<'_>, uuid: &String) -> Result<(), NetworkError
 }
 
 /// Whether the controller activates this port in time.
-async fn by_controller(net: &Clients<'_>, uuid: &String) -> Result<bool, NetworkError> {
+async fn by_controller(net: &Clients<'_>, uuid: &String) -> Result<bool> {
     let mut changes = Changes::of_manager(&net.bus).await?;
     let waited = wait_until(&mut changes, Instant::now() + BY_CONTROLLER, async || {
         Ok(if net.bus.activated().await?.contains(uuid) { Ok(()) } else { Err(()) })
@@ -161,10 +157,7 @@ async fn by_controller(net: &Clients<'_>, uuid: &String) -> Result<bool, Network
     Ok(waited.await?.is_ok())
 }
 
-async fn each_controller_has_a_port(
-    net: &Clients<'_>,
-    plan: &BridgePlan,
-) -> Result<(), NetworkError> {
+async fn each_controller_has_a_port(net: &Clients<'_>, plan: &BridgePlan) -> Result {
     let active = net.bus.activated().await?;
     for profile in &plan.profiles {
         let is_port = |activation: &&Activation| activation.port_of.as_ref() == Some(&profile.uuid);
@@ -178,7 +171,7 @@ async fn each_controller_has_a_port(
 
 /// Waits until LACP on this port of a bond has settled, within a bound: a port that changes its
 /// controller in the middle starts the negotiation anew.
-async fn settle_lacp(net: &Clients<'_>, port: &str) -> Result<(), NetworkError> {
+async fn settle_lacp(net: &Clients<'_>, port: &str) -> Result {
     // The kernel sends no event for a partner's flags.
     let mut changes = Changes::of_kernel()?.at_least_every(AT_LEAST);
     let waited = wait_until(&mut changes, Instant::now() + BY_CONTROLLER, async || {
@@ -190,17 +183,13 @@ async fn settle_lacp(net: &Clients<'_>, port: &str) -> Result<(), NetworkError> 
     Ok(())
 }
 
-async fn is_settling(net: &Clients<'_>, port: &str) -> Result<bool, NetworkError> {
+async fn is_settling(net: &Clients<'_>, port: &str) -> Result<bool> {
     let links = net.netlink.links().await?;
     Ok(links.iter().any(|link| link.name == port && link.lacp == Some(Lacp::Settling)))
 }
 
 /// Returns when the bridge is as planned.
-pub(super) async fn verify(
-    net: &Clients<'_>,
-    plan: &BridgePlan,
-    bound: Duration,
-) -> Result<(), NetworkError> {
+pub(super) async fn verify(net: &Clients<'_>, plan: &BridgePlan, bound: Duration) -> Result {
     let mut changes = Changes::of_both(&net.bus).await?.at_least_every(AT_LEAST);
     wait_until(&mut changes, Instant::now() + bound, async || {
         let lacking = lacking(net, plan).await?;
@@ -213,10 +202,7 @@ pub(super) async fn verify(
 }
 
 /// The parts of the plan that the node lacks, in words.
-pub(super) async fn lacking(
-    net: &Clients<'_>,
-    plan: &BridgePlan,
-) -> Result<Vec<String>, NetworkError> {
+pub(super) async fn lacking(net: &Clients<'_>, plan: &BridgePlan) -> Result<Vec<String>> {
     let seen = Seen {
         activated: net.bus.activated().await?,
         addresses: net.netlink.addresses().await?,

@@ -24,14 +24,11 @@ const TRIES: usize = 3;
 /// ovs-vswitchd assigns a port number immediately.
 const NUMBERED: Duration = Duration::from_secs(2);
 
-/// One change of OVSDB.
 #[derive(Debug, PartialEq)]
 enum OvsdbChange<'a> {
-    /// Remove this bridge.
     Remove(&'a str),
     /// Restore this bridge, replacing one of the same name.
     Restore(&'a Bridge),
-    /// Restore the columns of this bridge.
     SetColumns(&'a Bridge),
     /// Restore ports of this bridge.
     AddPorts(&'a str, Vec<&'a Port>),

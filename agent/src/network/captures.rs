@@ -1,9 +1,7 @@
 //! Waiting for what a policy captures.
 
-use std::time::Duration;
-
 use super::{
-    NetworkError,
+    Result, Say,
     clients::Clients,
     readiness::awaited,
     wait::{Changes, wait_for},
@@ -21,11 +19,7 @@ const NAMING: [&str; 2] =
 
 /// The current state, as soon as each capture of the policy finds something in it; at the bound as it is, so that the resolution
 /// tells which capture found nothing.
-pub(super) async fn captured(
-    net: &Clients<'_>,
-    parsed: &Parsed,
-    say: &dyn Fn(&str, Duration),
-) -> Result<State, NetworkError> {
+pub(super) async fn captured(net: &Clients<'_>, parsed: &Parsed, say: Say<'_>) -> Result<State> {
     let current = State::retrieve().await?;
     if parsed.resolve(Some(&current)).is_ok() {
         return Ok(current);

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use nix::time::ClockId;
 
-use super::NetworkError;
+use super::Result;
 use crate::{
     client::{
         dbus::{Bus, BusError, Deadline},
@@ -25,7 +25,7 @@ pub(super) struct Clients<'a> {
 
 impl<'a> Clients<'a> {
     /// Connects; neither NetworkManager nor OVSDB need be there yet.
-    pub(super) async fn connect(paths: &'a Paths, wait: &'a Wait) -> Result<Self, NetworkError> {
+    pub(super) async fn connect(paths: &'a Paths, wait: &'a Wait) -> Result<Self> {
         Ok(Self { paths, wait, bus: Bus::connect().await?, netlink: Netlink::connect()? })
     }
 

@@ -1,6 +1,6 @@
 //! Foreign addresses: found before an apply, and kept through it on the document's interfaces.
 
-use super::{NetworkError, clients::Clients};
+use super::{Result, clients::Clients};
 use crate::{
     client::netlink::{Events, KeptAddress},
     model::{Active, Wants},
@@ -11,7 +11,7 @@ pub(super) async fn find(
     net: &Clients<'_>,
     active: &[Active],
     all: &[KeptAddress],
-) -> Result<Vec<KeptAddress>, NetworkError> {
+) -> Result<Vec<KeptAddress>> {
     let is_fixed = |kept: &&KeptAddress| kept.address.is_global() && !kept.address.dynamic;
     let fixed: Vec<&KeptAddress> = all.iter().filter(is_fixed).collect();
     let mut links: Vec<&String> = fixed.iter().map(|kept| &kept.address.on.link).collect();
@@ -51,7 +51,7 @@ pub(super) fn of_document(foreign: &[KeptAddress], wants: &Wants) -> Vec<KeptAdd
 pub(super) async fn guard(
     net: &Clients<'_>,
     foreign: &[KeptAddress],
-) -> Result<std::convert::Infallible, NetworkError> {
+) -> Result<std::convert::Infallible> {
     if foreign.is_empty() {
         return std::future::pending().await;
     }
@@ -66,10 +66,7 @@ pub(super) async fn guard(
 }
 
 /// Restores lost foreign addresses.
-pub(super) async fn put_back(
-    net: &Clients<'_>,
-    foreign: &[KeptAddress],
-) -> Result<(), NetworkError> {
+pub(super) async fn put_back(net: &Clients<'_>, foreign: &[KeptAddress]) -> Result {
     if foreign.is_empty() {
         return Ok(());
     }

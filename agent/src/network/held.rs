@@ -5,7 +5,7 @@ use std::time::Duration;
 use tokio::time::{Instant, timeout};
 
 use super::{
-    NetworkError,
+    NetworkError, Result, Say,
     clients::{Clients, boot_time},
     wait::{Changes, wait_for},
 };
@@ -20,11 +20,7 @@ const MOMENT: Duration = Duration::from_secs(2);
 ///
 /// # Errors
 /// A checkpoint has no end, or lasts longer than five minutes; its devices are named.
-pub(super) async fn released(
-    net: &Clients<'_>,
-    links: Option<&[String]>,
-    say: &dyn Fn(&str, Duration),
-) -> Result<(), NetworkError> {
+pub(super) async fn released(net: &Clients<'_>, links: Option<&[String]>, say: Say<'_>) -> Result {
     let start = Instant::now();
     while let Some(held) =
         net.bus.held_devices().await?.into_iter().find(|held| is_held(held, links))

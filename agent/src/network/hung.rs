@@ -15,7 +15,7 @@ use nmgen::chain;
 use tokio::time::Instant;
 
 use super::{
-    NetworkError,
+    Result,
     clients::Clients,
     wait::{Changes, wait_until},
 };
@@ -33,10 +33,7 @@ const DEACTIVATION: Duration = Duration::from_secs(5);
 
 /// Interfaces of Open vSwitch among these whose deactivation has no end: NetworkManager awaits the end of the link, and where
 /// Open vSwitch's database refused the deletion, as on a full disk, the link stays. Each further activation waits behind it.
-pub(super) async fn in_deactivation(
-    net: &Clients<'_>,
-    interfaces: &[&str],
-) -> Result<Vec<String>, NetworkError> {
+pub(super) async fn in_deactivation(net: &Clients<'_>, interfaces: &[&str]) -> Result<Vec<String>> {
     let mut changes = Changes::of_manager(&net.bus).await?;
     let ended = wait_until(&mut changes, Instant::now() + DEACTIVATION, async || {
         let mut held = net.bus.deactivating_interfaces().await?;
@@ -60,7 +57,7 @@ pub(super) async fn released<T>(net: &Clients<'_>, work: impl Future<Output = T>
 /// Does `work`, and meanwhile `aid`, whose failure ends itself alone.
 pub(crate) async fn beside<T>(
     work: impl Future<Output = T>,
-    aid: impl Future<Output = Result<Infallible, NetworkError>>,
+    aid: impl Future<Output = Result<Infallible>>,
 ) -> T {
     let never = async {
         let Err(error) = aid.await;
@@ -76,10 +73,7 @@ pub(crate) async fn beside<T>(
 
 /// Returns when it has activated something that hung, with the devices' names. Interfaces without an activation count only among
 /// `expected`: somebody may have taken another one down.
-pub(super) async fn release(
-    net: &Clients<'_>,
-    expected: &[Active],
-) -> Result<Vec<String>, NetworkError> {
+pub(super) async fn release(net: &Clients<'_>, expected: &[Active]) -> Result<Vec<String>> {
     net.bus.network_manager().await?;
     let mut signals = net.bus.signals().await?;
     let mut before: Vec<Waiting> = Vec::new();

@@ -5,7 +5,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::{
-    NetworkError, cards,
+    NetworkError, Result, Say, cards,
     clients::Clients,
     readiness,
     wait::{Changes, wait_until},
@@ -40,8 +40,8 @@ pub(super) async fn planned(
     net: &Clients<'_>,
     settings: &Settings,
     earlier: Option<&str>,
-    say: &dyn Fn(&str, Duration),
-) -> Result<BridgePlan, NetworkError> {
+    say: Say<'_>,
+) -> Result<BridgePlan> {
     readiness::network_manager_and_ovsdb(net, say).await?;
     let start = Instant::now();
     let deadline = start + settings.wait.uplink.get();

@@ -5,7 +5,7 @@ use std::{future::Future, path::Path, time::Duration};
 use tokio::time::Instant;
 
 use super::{
-    NetworkError,
+    NetworkError, Result, Say,
     clients::Clients,
     stale, version,
     wait::{Changes, wait_for},
@@ -23,10 +23,8 @@ use crate::{
 /// Cards that are named, of a machine that may have many.
 const CARDS: usize = 8;
 
-type Say<'a> = &'a dyn Fn(&str, Duration);
-
 /// Returns when NetworkManager is on the bus.
-pub(super) async fn network_manager(net: &Clients<'_>, say: Say<'_>) -> Result<(), NetworkError> {
+pub(super) async fn network_manager(net: &Clients<'_>, say: Say<'_>) -> Result {
     let started = net.bus.started_network_manager();
     awaited("NetworkManager", net.wait.network_manager, say, started).await??;
     // It activates nothing then, and a transaction would end in a roll back.
@@ -37,10 +35,7 @@ pub(super) async fn network_manager(net: &Clients<'_>, say: Say<'_>) -> Result<(
 }
 
 /// Returns when NetworkManager and OVSDB are there.
-pub(super) async fn network_manager_and_ovsdb(
-    net: &Clients<'_>,
-    say: Say<'_>,
-) -> Result<(), NetworkError> {
+pub(super) async fn network_manager_and_ovsdb(net: &Clients<'_>, say: Say<'_>) -> Result {
     let path = net.paths.ovsdb_socket();
     let ovsdb =
         async { awaited("Open vSwitch's database", net.wait.ovsdb, say, socket(&path)).await? };
@@ -49,11 +44,7 @@ pub(super) async fn network_manager_and_ovsdb(
 
 /// Returns when the services and the needed links are there, and NetworkManager is done with the
 /// declared links. Removes stale ones.
-pub(super) async fn ready(
-    net: &Clients<'_>,
-    wants: &Wants,
-    say: Say<'_>,
-) -> Result<(), NetworkError> {
+pub(super) async fn ready(net: &Clients<'_>, wants: &Wants, say: Say<'_>) -> Result {
     let manager = network_manager(net, say);
     let ovsdb = async {
         if wants.ovs {
@@ -119,7 +110,7 @@ pub(super) async fn awaited<T>(
     bound: Seconds,
     say: Say<'_>,
     work: impl Future<Output = T>,
-) -> Result<T, NetworkError> {
+) -> Result<T> {
     let bound = bound.get();
     let start = Instant::now();
     let mut work = std::pin::pin!(work);
@@ -142,8 +133,8 @@ pub(super) async fn awaited<T>(
 }
 
 /// Waits for the link, and returns its kernel name. Most links are there: those need no subscription.
-async fn link_there(net: &Clients<'_>, wanted: &LinkRef) -> Result<String, NetworkError> {
-    let find = async || -> Result<Option<String>, NetworkError> {
+async fn link_there(net: &Clients<'_>, wanted: &LinkRef) -> Result<String> {
+    let find = async || -> Result<Option<String>> {
         let links = net.netlink.links().await?;
         Ok(links.into_iter().find(|l| l.is(wanted)).map(|l| l.name))
     };
@@ -173,8 +164,8 @@ async fn beside_cards(net: &Clients<'_>, late: NetworkError) -> NetworkError {
     }
 }
 
-async fn device_done(net: &Clients<'_>, name: &str, must_exist: bool) -> Result<(), NetworkError> {
-    let is_done = async || -> Result<Option<()>, NetworkError> {
+async fn device_done(net: &Clients<'_>, name: &str, must_exist: bool) -> Result {
+    let is_done = async || -> Result<Option<()>> {
         Ok(match net.bus.device_state(name).await? {
             DeviceState::Done => Some(()),
             DeviceState::Unknown => (!must_exist).then_some(()),
@@ -190,7 +181,7 @@ async fn device_done(net: &Clients<'_>, name: &str, must_exist: bool) -> Result<
 /// Returns when the socket accepts a connection. The file appears shortly before the daemon
 /// listens; so a refused connection is retried at the next change of the directory (the daemon then
 /// writes its pid file) or after a short delay.
-async fn socket(path: &Path) -> Result<(), NetworkError> {
+async fn socket(path: &Path) -> Result {
     let watch = |error| FileError::from(cannot("watch", path)(error));
     loop {
         if Ovsdb::connect(path).await.is_ok() {

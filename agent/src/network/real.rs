@@ -6,7 +6,7 @@ use std::{
 };
 
 use super::{
-    Network, NetworkError, Undone, above, activate, automatic, bridges, captures,
+    Network, NetworkError, Result, Say, Undone, above, activate, automatic, bridges, captures,
     clients::Clients,
     foreign, foreign_routes, held, hung, planning, readiness,
     restore::{self, Proof},
@@ -31,7 +31,6 @@ use crate::{
     state::{Macs, Parsed, State},
 };
 
-/// The network of this node.
 pub(crate) struct RealNetwork<'a> {
     clients: Clients<'a>,
     /// Addresses on the document's interfaces from neither a profile nor a lease, which must stay
@@ -45,14 +44,14 @@ pub(crate) struct RealNetwork<'a> {
 
 impl<'a> RealNetwork<'a> {
     /// Connects to the bus and the kernel; neither NetworkManager nor OVSDB need be there yet.
-    pub(crate) async fn connect(paths: &'a Paths, wait: &'a Wait) -> Result<Self, NetworkError> {
+    pub(crate) async fn connect(paths: &'a Paths, wait: &'a Wait) -> Result<Self> {
         let clients = Clients::connect(paths, wait).await?;
         let foreign_routes = RefCell::default();
         let by_profiles = Cell::default();
         Ok(Self { clients, foreign: RefCell::default(), foreign_routes, by_profiles })
     }
 
-    async fn ovsdb(&self) -> Result<Ovsdb, NetworkError> {
+    async fn ovsdb(&self) -> Result<Ovsdb> {
         Ok(Ovsdb::connect(&self.clients.paths.ovsdb_socket()).await?)
     }
 
@@ -71,13 +70,13 @@ impl<'a> RealNetwork<'a> {
         &self,
         settings: &Settings,
         earlier: Option<&str>,
-        say: &dyn Fn(&str, Duration),
-    ) -> Result<BridgePlan, NetworkError> {
+        say: Say<'_>,
+    ) -> Result<BridgePlan> {
         planning::planned(&self.clients, settings, earlier, say).await
     }
 
     /// The state of a document in force, with the names that its cards have by now.
-    pub(crate) async fn with_names_of_now(&self, in_force: State) -> Result<State, NetworkError> {
+    pub(crate) async fn with_names_of_now(&self, in_force: State) -> Result<State> {
         let links = self.clients.netlink.links().await?;
         Ok(in_force.with_names_of_now(name_of(&links)))
     }
@@ -88,7 +87,7 @@ impl<'a> RealNetwork<'a> {
         &self,
         before: &Before,
         is_settled: bool,
-    ) -> Result<(), NetworkError> {
+    ) -> Result {
         let active = self.clients.bus.active().await?;
         let now = self.clients.netlink.kept_addresses().await?;
         let mut foreign = foreign::find(&self.clients, &active, &now).await?;
@@ -98,37 +97,29 @@ impl<'a> RealNetwork<'a> {
     }
 
     /// NetworkManager's profiles, and which of them is on which device.
-    pub(crate) async fn profiles(&self) -> Result<(Vec<Profile>, Vec<Active>), NetworkError> {
+    pub(crate) async fn profiles(&self) -> Result<(Vec<Profile>, Vec<Active>)> {
         let bus = &self.clients.bus;
         Ok((bus.connections().await?, bus.active().await?))
     }
 
     /// The parts of the plan that the node lacks, in words.
-    pub(crate) async fn lacking(&self, plan: &BridgePlan) -> Result<Vec<String>, NetworkError> {
+    pub(crate) async fn lacking(&self, plan: &BridgePlan) -> Result<Vec<String>> {
         automatic::lacking(&self.clients, plan).await
     }
 
     /// The devices of those recorded profiles that NetworkManager does not have, or that are not up although their device carries a
     /// default route or is a card below it.
-    pub(crate) async fn lost(&self, recorded: &Uplinks) -> Result<Vec<String>, NetworkError> {
+    pub(crate) async fn lost(&self, recorded: &Uplinks) -> Result<Vec<String>> {
         activate::lost(&self.clients, &recorded.profiles, &recorded.cards).await
     }
 
     /// Activates interfaces of Open vSwitch again whose activation NetworkManager has abandoned, and those of `expected` that are
     /// down although their port is up. Returns their names as soon as there is one.
-    pub(crate) async fn release_hung(
-        &self,
-        expected: &[Active],
-    ) -> Result<Vec<String>, NetworkError> {
+    pub(crate) async fn release_hung(&self, expected: &[Active]) -> Result<Vec<String>> {
         hung::release(&self.clients, expected).await
     }
 
-    /// Activates those of `profiles` that are not active.
-    pub(crate) async fn activate(
-        &self,
-        profiles: &[Active],
-        say: &dyn Fn(&str, Duration),
-    ) -> Result<(), NetworkError> {
+    pub(crate) async fn activate(&self, profiles: &[Active], say: Say<'_>) -> Result {
         activate::activate(&self.clients, profiles, say).await
     }
 }
@@ -166,37 +157,29 @@ pub(super) fn name_of(links: &[Link]) -> impl Fn(&LinkRef) -> Option<String> {
 }
 
 impl Network for RealNetwork<'_> {
-    async fn released(
-        &self,
-        links: Option<&[String]>,
-        say: &dyn Fn(&str, Duration),
-    ) -> Result<(), NetworkError> {
+    async fn released(&self, links: Option<&[String]>, say: Say<'_>) -> Result {
         readiness::network_manager(&self.clients, say).await?;
         held::released(&self.clients, links, say).await
     }
 
-    async fn ready(&self, wants: &Wants, say: &dyn Fn(&str, Duration)) -> Result<(), NetworkError> {
+    async fn ready(&self, wants: &Wants, say: Say<'_>) -> Result {
         hung::released(&self.clients, readiness::ready(&self.clients, wants, say)).await
     }
 
-    async fn captured(
-        &self,
-        parsed: &Parsed,
-        say: &dyn Fn(&str, Duration),
-    ) -> Result<State, NetworkError> {
+    async fn captured(&self, parsed: &Parsed, say: Say<'_>) -> Result<State> {
         hung::released(&self.clients, captures::captured(&self.clients, parsed, say)).await
     }
 
-    async fn current(&self) -> Result<State, NetworkError> {
+    async fn current(&self) -> Result<State> {
         Ok(State::retrieve().await?)
     }
 
-    async fn resolve_links(&self, desired: State) -> Result<State, NetworkError> {
+    async fn resolve_links(&self, desired: State) -> Result<State> {
         let links = self.clients.netlink.links().await?;
         Ok(resolved_links(desired, &links))
     }
 
-    async fn snapshot(&self, wants: &Wants, way_back: WayBack) -> Result<Before, NetworkError> {
+    async fn snapshot(&self, wants: &Wants, way_back: WayBack) -> Result<Before> {
         let bridges = async {
             let (mut all, settings) = match self.ovsdb().await {
                 Ok(mut ovsdb) => {
@@ -286,18 +269,18 @@ impl Network for RealNetwork<'_> {
         probe::run(probes, bound, self.clients.paths, &self.clients.netlink).await
     }
 
-    async fn leftovers(&self, wants: &Wants, before: &Before) -> Result<Leftovers, NetworkError> {
+    async fn leftovers(&self, wants: &Wants, before: &Before) -> Result<Leftovers> {
         if wants.bridges.is_empty() {
             return Ok(Leftovers::default());
         }
         Ok(takeover::find(&self.clients.bus.profiles().await?, &before.bridges, wants))
     }
 
-    async fn checkpoint(&self, seconds: u32) -> Result<Checkpoint, NetworkError> {
+    async fn checkpoint(&self, seconds: u32) -> Result<Checkpoint> {
         Ok(self.clients.bus.create_checkpoint(seconds).await?)
     }
 
-    async fn take_over(&self, leftovers: &Leftovers) -> Result<(), NetworkError> {
+    async fn take_over(&self, leftovers: &Leftovers) -> Result {
         for profile in &leftovers.profiles {
             tracing::info!(profile = %profile.id, "taking over: removing the profile");
             self.clients.bus.delete_profile(profile).await?;
@@ -310,12 +293,7 @@ impl Network for RealNetwork<'_> {
         Ok(())
     }
 
-    async fn apply(
-        &self,
-        desired: &State,
-        before: &Before,
-        held: Option<&Checkpoint>,
-    ) -> Result<(), NetworkError> {
+    async fn apply(&self, desired: &State, before: &Before, held: Option<&Checkpoint>) -> Result {
         // nmstate makes a checkpoint of its own, and NetworkManager refuses a second one on the
         // same devices. Between the two only the journal protects: a roll back restores profiles
         // from it and needs no checkpoint.
@@ -333,25 +311,16 @@ impl Network for RealNetwork<'_> {
         activate::ask_again(&self.clients, before, &desired.wants()).await
     }
 
-    async fn apply_profiles(&self, plan: &BridgePlan, bound: Duration) -> Result<(), NetworkError> {
+    async fn apply_profiles(&self, plan: &BridgePlan, bound: Duration) -> Result {
         self.by_profiles.set(true);
         automatic::apply(&self.clients, plan, bound).await
     }
 
-    async fn verify_profiles(
-        &self,
-        plan: &BridgePlan,
-        bound: Duration,
-    ) -> Result<(), NetworkError> {
+    async fn verify_profiles(&self, plan: &BridgePlan, bound: Duration) -> Result {
         automatic::verify(&self.clients, plan, bound).await
     }
 
-    async fn verify(
-        &self,
-        desired: &State,
-        wants: &Wants,
-        bound: Duration,
-    ) -> Result<(), NetworkError> {
+    async fn verify(&self, desired: &State, wants: &Wants, bound: Duration) -> Result {
         let foreign = self.foreign();
         let compared =
             if self.by_profiles.get() { Compared::KernelFirst } else { Compared::Whole(None) };
@@ -367,11 +336,7 @@ impl Network for RealNetwork<'_> {
         Ok(())
     }
 
-    async fn return_patch_ports(
-        &self,
-        before: &Before,
-        made: &[String],
-    ) -> Result<(), NetworkError> {
+    async fn return_patch_ports(&self, before: &Before, made: &[String]) -> Result {
         if before.bridges.is_empty() {
             return Ok(());
         }
@@ -384,11 +349,11 @@ impl Network for RealNetwork<'_> {
         above::activate(&self.clients, before, wants).await;
     }
 
-    async fn uplinks(&self, wants: &Wants) -> Result<Uplinks, NetworkError> {
+    async fn uplinks(&self, wants: &Wants) -> Result<Uplinks> {
         Uplinks::seen(&self.clients.netlink, wants, self.clients.bus.active().await?).await
     }
 
-    async fn doubts(&self, before: &Before, wants: &Wants) -> Result<Vec<String>, NetworkError> {
+    async fn doubts(&self, before: &Before, wants: &Wants) -> Result<Vec<String>> {
         let netlink = &self.clients.netlink;
         let links = netlink.links().await?;
         let routes = netlink.default_routes_of(&links).await?;
@@ -399,47 +364,42 @@ impl Network for RealNetwork<'_> {
         Ok(doubts)
     }
 
-    async fn commit(&self, before: &Before) -> Result<(), NetworkError> {
+    async fn commit(&self, before: &Before) -> Result {
         for checkpoint in self.clients.own_checkpoints(before).await? {
             self.clients.bus.destroy_checkpoint(&checkpoint).await?;
         }
         Ok(())
     }
 
-    async fn undo_checkpoints(&self, before: &Before) -> Result<Undone, NetworkError> {
+    async fn undo_checkpoints(&self, before: &Before) -> Result<Undone> {
         restore::checkpoints(&self.clients, before).await
     }
 
-    async fn reapply_profiles(&self, before: &Before) -> Result<(), NetworkError> {
+    async fn reapply_profiles(&self, before: &Before) -> Result {
         restore::reapply(&self.clients, before).await
     }
 
-    async fn reload_profiles(&self) -> Result<(), NetworkError> {
+    async fn reload_profiles(&self) -> Result {
         restore::profiles(&self.clients).await
     }
 
-    async fn undo_bridges(&self, before: &Before, made: &[String]) -> Result<(), NetworkError> {
+    async fn undo_bridges(&self, before: &Before, made: &[String]) -> Result {
         restore::bridges(&self.clients, before, made).await
     }
 
-    async fn restart(&self) -> Result<(), NetworkError> {
+    async fn restart(&self) -> Result {
         tracing::warn!("the old network does not come back; restarting NetworkManager");
         Ok(self.clients.bus.restart_network_manager().await?)
     }
 
-    async fn undo_hostname(&self, before: &Before) -> Result<(), NetworkError> {
+    async fn undo_hostname(&self, before: &Before) -> Result {
         match &before.hostname {
             Some(name) => Ok(identity::put_back(self.clients.paths, name)?),
             None => Ok(()),
         }
     }
 
-    async fn restored(
-        &self,
-        before: &Before,
-        refused: &[String],
-        bound: Duration,
-    ) -> Result<(), NetworkError> {
+    async fn restored(&self, before: &Before, refused: &[String], bound: Duration) -> Result {
         let proof = Proof { before, foreign: &self.foreign(), is_refused: !refused.is_empty() };
         hung::released(&self.clients, restore::restored(&self.clients, &proof, bound)).await?;
         restore::complete_bridges(&self.clients, before).await?;

@@ -1,7 +1,7 @@
 //! The network that commands look at and never change: the one of now, or of a node that was collected.
 
 use super::{
-    Network as _, NetworkError,
+    Network as _, Result,
     automatic::Seen,
     real::{RealNetwork, name_of, resolved_links},
 };
@@ -22,7 +22,7 @@ pub(crate) enum Sight<'a> {
 
 impl<'a> Sight<'a> {
     /// Connects, unless the node was collected.
-    pub(crate) async fn connect(paths: &'a Paths, wait: &'a Wait) -> Result<Self, NetworkError> {
+    pub(crate) async fn connect(paths: &'a Paths, wait: &'a Wait) -> Result<Self> {
         match paths.collected() {
             Some(facts) => Ok(Self::Collected(facts)),
             None => Ok(Self::Now(Box::new(RealNetwork::connect(paths, wait).await?))),
@@ -30,7 +30,7 @@ impl<'a> Sight<'a> {
     }
 
     /// The kernel's links, which need no NetworkManager.
-    pub(crate) async fn links(paths: &Paths) -> Result<Vec<Link>, NetworkError> {
+    pub(crate) async fn links(paths: &Paths) -> Result<Vec<Link>> {
         match paths.collected() {
             Some(facts) => Ok(facts.links.get(KERNEL)?),
             None => Ok(Netlink::connect()?.links().await?),
@@ -38,7 +38,7 @@ impl<'a> Sight<'a> {
     }
 
     /// The current state as nmstate sees it.
-    pub(crate) async fn current(&self) -> Result<State, NetworkError> {
+    pub(crate) async fn current(&self) -> Result<State> {
         match self {
             Self::Now(network) => network.current().await,
             Self::Collected(facts) => Ok(State::collected(facts.state.get("nmstate")?)?),
@@ -46,7 +46,7 @@ impl<'a> Sight<'a> {
     }
 
     /// NetworkManager's profiles, and which of them is on which device.
-    pub(crate) async fn profiles(&self) -> Result<(Vec<Profile>, Vec<Active>), NetworkError> {
+    pub(crate) async fn profiles(&self) -> Result<(Vec<Profile>, Vec<Active>)> {
         match self {
             Self::Now(network) => network.profiles().await,
             Self::Collected(facts) => {
@@ -56,7 +56,7 @@ impl<'a> Sight<'a> {
     }
 
     /// `desired` with the names and addresses of the node's links.
-    pub(crate) async fn resolve_links(&self, desired: State) -> Result<State, NetworkError> {
+    pub(crate) async fn resolve_links(&self, desired: State) -> Result<State> {
         match self {
             Self::Now(network) => network.resolve_links(desired).await,
             Self::Collected(facts) => Ok(resolved_links(desired, &facts.links.get(KERNEL)?)),
@@ -64,7 +64,7 @@ impl<'a> Sight<'a> {
     }
 
     /// The state of a document in force, with the names that its cards have by now.
-    pub(crate) async fn with_names_of_now(&self, in_force: State) -> Result<State, NetworkError> {
+    pub(crate) async fn with_names_of_now(&self, in_force: State) -> Result<State> {
         match self {
             Self::Now(network) => network.with_names_of_now(in_force).await,
             Self::Collected(facts) => {
@@ -74,7 +74,7 @@ impl<'a> Sight<'a> {
     }
 
     /// The parts of the plan of br-ex that the node lacks, in words.
-    pub(crate) async fn lacking(&self, plan: &BridgePlan) -> Result<Vec<String>, NetworkError> {
+    pub(crate) async fn lacking(&self, plan: &BridgePlan) -> Result<Vec<String>> {
         match self {
             Self::Now(network) => network.lacking(plan).await,
             Self::Collected(facts) => {

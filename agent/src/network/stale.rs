@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use nmgen::chain;
 
-use super::{NetworkError, clients::Clients};
+use super::{Result, clients::Clients};
 use crate::{
     client::{datapath, ovsdb::Ovsdb},
     model::{Before, Bridge, Link},
@@ -29,7 +29,7 @@ pub(super) async fn release_cards(
     net: &Clients<'_>,
     before: &Before,
     ovsdb: Option<&mut Ovsdb>,
-) -> Result<(), NetworkError> {
+) -> Result {
     let bridges = match ovsdb {
         Some(ovsdb) => {
             if held(net, before, &ovsdb.bridges().await?).await?.is_empty() {
@@ -50,11 +50,7 @@ pub(super) async fn release_cards(
 }
 
 /// The old network's links that are ports of the kernel's datapath and of no bridge.
-async fn held(
-    net: &Clients<'_>,
-    before: &Before,
-    bridges: &[Bridge],
-) -> Result<Vec<String>, NetworkError> {
+async fn held(net: &Clients<'_>, before: &Before, bridges: &[Bridge]) -> Result<Vec<String>> {
     let links = net.netlink.links().await?.into_iter();
     Ok(links.filter(|link| is_held(link, before, bridges)).map(|link| link.name).collect())
 }
@@ -67,10 +63,7 @@ fn is_held(link: &Link, before: &Before, bridges: &[Bridge]) -> bool {
 
 /// Removes tap devices of these OVS interfaces that Open vSwitch does not have; true if there were
 /// any. A refusal is told: it must not hide why the link is wanted.
-pub(super) async fn remove<N: AsRef<str>>(
-    net: &Clients<'_>,
-    interfaces: &[N],
-) -> Result<bool, NetworkError> {
+pub(super) async fn remove<N: AsRef<str>>(net: &Clients<'_>, interfaces: &[N]) -> Result<bool> {
     let mut links = net.netlink.links().await?;
     links.retain(|link| is_suspect(link, interfaces));
     if links.is_empty() {

@@ -24,7 +24,6 @@ impl Leftovers {
         }
     }
 
-    /// Whether there are no leftovers.
     pub(crate) fn is_empty(&self) -> bool {
         self.profiles.is_empty() && self.bridges.is_empty()
     }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tokio::time::{Instant, timeout_at};
 
-use super::NetworkError;
+use super::{NetworkError, Result, Say};
 use crate::{
     client::netlink::{Events, Netlink, NetlinkError},
     model::{Active, Before, Family, Gateway, Link, LinkRef, Uplinks, Wants},
@@ -24,7 +24,6 @@ const BURST: Duration = Duration::from_secs(1);
 struct Kernel {
     links: Vec<Link>,
     addresses: Vec<(String, Family)>,
-    /// With their metrics.
     routes: Vec<(String, Family, u32)>,
 }
 
@@ -124,7 +123,7 @@ impl Uplinks {
         netlink: &Netlink,
         wants: &Wants,
         active: Vec<Active>,
-    ) -> Result<Self, NetworkError> {
+    ) -> Result<Self> {
         let (links, addressable) = (links(wants), &wants.addressable);
         let leads = wants.may_lead();
         let deadline = Instant::now() + OTHER_FAMILY;
@@ -161,7 +160,7 @@ impl Uplinks {
         netlink: &Netlink,
         wants: &Wants,
         bound: Duration,
-    ) -> Result<Option<Self>, NetworkError> {
+    ) -> Result<Option<Self>> {
         let unknown = |family: &Family| !self.families.contains(family);
         let late: Vec<Family> =
             wants.may_lead().into_iter().map(|(family, _)| family).filter(unknown).collect();
@@ -200,17 +199,14 @@ impl Uplinks {
     }
 
     /// The families that are usable at the moment, on whatever link: a change of day two may have moved the route.
-    pub(crate) async fn usable_families(
-        &self,
-        netlink: &Netlink,
-    ) -> Result<Vec<Family>, NetworkError> {
+    pub(crate) async fn usable_families(&self, netlink: &Netlink) -> Result<Vec<Family>> {
         let kernel = Kernel::look(netlink, false).await?;
         let is_usable = |family: &Family| kernel.is_usable(*family, self.addressable());
         Ok(self.families.iter().copied().filter(is_usable).collect())
     }
 
     /// Whether each family is usable on the links that had its preferred route, so that nothing but a card may lack.
-    pub(crate) async fn has_families(&self, netlink: &Netlink) -> Result<bool, NetworkError> {
+    pub(crate) async fn has_families(&self, netlink: &Netlink) -> Result<bool> {
         Ok(self.carries_all(&Kernel::look(netlink, false).await?))
     }
 
@@ -219,7 +215,7 @@ impl Uplinks {
     }
 
     /// Returns when one of the families is usable; the caller has the bound.
-    pub(crate) async fn wait_for_a_family(&self, netlink: &Netlink) -> Result<(), NetworkError> {
+    pub(crate) async fn wait_for_a_family(&self, netlink: &Netlink) -> Result {
         let mut events = Events::subscribe()?;
         while self.usable_families(netlink).await?.is_empty() {
             events.changed().await?;
@@ -228,10 +224,7 @@ impl Uplinks {
     }
 
     /// Returns when the network has given a family to the document's uplink, where that asks for one; the caller has the bound.
-    pub(crate) async fn wait_for_a_lease(
-        netlink: &Netlink,
-        wants: &Wants,
-    ) -> Result<(), NetworkError> {
+    pub(crate) async fn wait_for_a_lease(netlink: &Netlink, wants: &Wants) -> Result {
         let mut events = Events::subscribe()?;
         loop {
             let kernel = Kernel::look(netlink, false).await?;
@@ -250,10 +243,7 @@ impl Uplinks {
     }
 
     /// Whether an interface that asks the network has an address of it; a lease may bring no default route.
-    pub(crate) async fn has_a_lease(
-        netlink: &Netlink,
-        wants: &Wants,
-    ) -> Result<bool, NetworkError> {
+    pub(crate) async fn has_a_lease(netlink: &Netlink, wants: &Wants) -> Result<bool> {
         let kernel = Kernel::look(netlink, false).await?;
         let has = |(family, link): (Family, LinkRef)| {
             let has_address =
@@ -286,7 +276,7 @@ impl Uplinks {
         &self,
         netlink: &Netlink,
         wants: &Wants,
-    ) -> Result<Option<Self>, NetworkError> {
+    ) -> Result<Option<Self>> {
         let kernel = Kernel::look(netlink, false).await?;
         Ok(self.lacks_cards(&kernel).then(|| {
             let cards = kernel.cards(wants, self.addressable());
@@ -300,8 +290,8 @@ impl Uplinks {
         &self,
         netlink: &Netlink,
         (start, bound): (Instant, Duration),
-        say: &dyn Fn(&str, Duration),
-    ) -> Result<(), NetworkError> {
+        say: Say<'_>,
+    ) -> Result {
         let all = |kernel: &Kernel| self.lacking(kernel).is_empty();
         self.wait_until(netlink, (start, bound), say, all).await.map(|_| ())
     }
@@ -311,8 +301,8 @@ impl Uplinks {
         &self,
         netlink: &Netlink,
         (start, bound): (Instant, Duration),
-        say: &dyn Fn(&str, Duration),
-    ) -> Result<bool, NetworkError> {
+        say: Say<'_>,
+    ) -> Result<bool> {
         let all = |kernel: &Kernel| self.carries_all(kernel);
         let kernel = self.wait_until(netlink, (start, bound), say, all).await?;
         Ok(!self.lacks_cards(&kernel))
@@ -322,9 +312,9 @@ impl Uplinks {
         &self,
         netlink: &Netlink,
         (start, bound): (Instant, Duration),
-        say: &dyn Fn(&str, Duration),
+        say: Say<'_>,
         is_there: impl Fn(&Kernel) -> bool,
-    ) -> Result<Kernel, NetworkError> {
+    ) -> Result<Kernel> {
         // Subscribe before the first read: a change in between becomes an event.
         let mut events = Events::subscribe()?;
         let mut tick = tokio::time::interval(Duration::from_secs(1));

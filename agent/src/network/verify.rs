@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::{
-    NetworkError,
+    NetworkError, Result,
     clients::Clients,
     wait::{Changes, wait_until},
 };
@@ -55,7 +55,7 @@ pub(super) async fn verify(
     wants: &Wants,
     bound: Duration,
     mut compared: Compared,
-) -> Result<(), NetworkError> {
+) -> Result {
     let mut changes = Changes::of_both(&net.bus).await?.at_least_every(AT_LEAST);
     let mut is_first = true;
     let mut patience = Patience::of(bound);
@@ -126,7 +126,7 @@ impl Patience {
 
 /// Whether NetworkManager or the kernel still works on the document's interfaces: an activation, the detection of duplicate
 /// addresses, a card that is about to get its carrier.
-async fn is_under_way(net: &Clients<'_>, wants: &Wants) -> Result<bool, NetworkError> {
+async fn is_under_way(net: &Clients<'_>, wants: &Wants) -> Result<bool> {
     let is_meant = |name: &String| wants.links.contains(name) || wants.bridge_ports.contains(name);
     let addresses = net.netlink.addresses().await?;
     let links = net.netlink.links().await?;
@@ -148,7 +148,7 @@ async fn is_under_way(net: &Clients<'_>, wants: &Wants) -> Result<bool, NetworkE
 }
 
 /// Whether the network may still answer on one of these links.
-async fn has_carrier(net: &Clients<'_>, links: &[String]) -> Result<bool, NetworkError> {
+async fn has_carrier(net: &Clients<'_>, links: &[String]) -> Result<bool> {
     if links.is_empty() {
         return Ok(false);
     }
@@ -158,7 +158,7 @@ async fn has_carrier(net: &Clients<'_>, links: &[String]) -> Result<bool, Networ
 
 /// Whether the kernel has each of these links. Open vSwitch makes its interfaces some 0.1 s after NetworkManager has asked for
 /// them: a state that is read before lacks them, and has to be read again.
-async fn are_made(net: &Clients<'_>, names: &[String]) -> Result<bool, NetworkError> {
+async fn are_made(net: &Clients<'_>, names: &[String]) -> Result<bool> {
     if names.is_empty() {
         return Ok(true);
     }
@@ -177,7 +177,7 @@ async fn look(
     desired: &State,
     wants: &Wants,
     compared: &mut Compared,
-) -> Result<Vec<String>, NetworkError> {
+) -> Result<Vec<String>> {
     let addresses = net.netlink.addresses().await?;
     if let Some(address) = addresses.iter().find(|a| a.duplicate && wants.addresses.contains(&a.on))
     {

@@ -1,6 +1,6 @@
 //! Check of NetworkManager's version against the nmstate library's support.
 
-use super::{NetworkError, clients::Clients};
+use super::{Result, clients::Clients};
 
 /// The oldest version that the library supports.
 const OLDEST: (u32, u32) = (1, 46);
@@ -10,7 +10,7 @@ const TOO_OLD: &str = "6f0d2f6a4e0b4b7c9b3f9a1f5d6c7e11";
 
 /// Warns in the journal if NetworkManager is too old. Called only before an apply: a boot with the
 /// document in force needs no bus.
-pub(super) async fn tell(net: &Clients<'_>) -> Result<(), NetworkError> {
+pub(super) async fn tell(net: &Clients<'_>) -> Result {
     let version = net.bus.version().await?;
     if is_too_old(&version) {
         let (major, minor) = OLDEST;

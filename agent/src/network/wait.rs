@@ -4,7 +4,7 @@ use std::{future::pending, time::Duration};
 
 use tokio::time::{Instant, sleep_until};
 
-use super::NetworkError;
+use super::Result;
 use crate::client::{
     dbus::{Bus, Signals},
     netlink::Events,
@@ -20,17 +20,16 @@ pub(super) struct Changes {
 
 impl Changes {
     /// Links, addresses, routes and neighbours.
-    pub(super) fn of_kernel() -> Result<Self, NetworkError> {
+    pub(super) fn of_kernel() -> Result<Self> {
         Ok(Self { kernel: Some(Events::subscribe()?), manager: None, at_least: None })
     }
 
     /// Signals of NetworkManager.
-    pub(super) async fn of_manager(bus: &Bus) -> Result<Self, NetworkError> {
+    pub(super) async fn of_manager(bus: &Bus) -> Result<Self> {
         Ok(Self { kernel: None, manager: Some(bus.signals().await?), at_least: None })
     }
 
-    /// Both.
-    pub(super) async fn of_both(bus: &Bus) -> Result<Self, NetworkError> {
+    pub(super) async fn of_both(bus: &Bus) -> Result<Self> {
         Ok(Self { manager: Some(bus.signals().await?), ..Self::of_kernel()? })
     }
 
@@ -40,7 +39,7 @@ impl Changes {
     }
 
     /// Returns at the next event, or at `deadline`.
-    pub(super) async fn next(&mut self, deadline: Option<Instant>) -> Result<(), NetworkError> {
+    pub(super) async fn next(&mut self, deadline: Option<Instant>) -> Result {
         let again = self.at_least.map(|time| Instant::now() + time);
         let again = again.into_iter().chain(deadline).min();
         let kernel = async {
@@ -75,8 +74,8 @@ impl Changes {
 pub(super) async fn wait_until<T, L>(
     changes: &mut Changes,
     deadline: Instant,
-    mut look: impl AsyncFnMut() -> Result<Result<T, L>, NetworkError>,
-) -> Result<Result<T, L>, NetworkError> {
+    mut look: impl AsyncFnMut() -> Result<Result<T, L>>,
+) -> Result<Result<T, L>> {
     loop {
         let is_last = Instant::now() >= deadline;
         match look().await? {
@@ -89,8 +88,8 @@ pub(super) async fn wait_until<T, L>(
 /// Looks until `look` returns `Some`, after each event; the caller has the bound.
 pub(super) async fn wait_for<T>(
     changes: &mut Changes,
-    mut look: impl AsyncFnMut() -> Result<Option<T>, NetworkError>,
-) -> Result<T, NetworkError> {
+    mut look: impl AsyncFnMut() -> Result<Option<T>>,
+) -> Result<T> {
     loop {
         match look().await? {
             Some(seen) => return Ok(seen),
@@ -102,6 +101,7 @@ pub(super) async fn wait_for<T>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::network::NetworkError;
 
     #[tokio::test(start_paused = true)]
     async fn the_last_look_is_at_the_deadline_and_its_reason_is_told() {

@@ -31,7 +31,6 @@ pub(crate) struct GatewayQuestion {
 }
 
 impl GatewayQuestion {
-    /// Asks once.
     pub(super) async fn ask(&self, netlink: &Netlink) -> Result<Answered, NoAnswer> {
         let routes = self.routes(netlink).await.map_err(|error| error.to_string())?;
         if !self.named.is_empty() {
@@ -156,7 +155,6 @@ where
     }
 }
 
-/// Asks the gateway of this route.
 pub(super) async fn by_icmp_or_neighbour(route: &Route, netlink: &Netlink) -> Answer {
     let ip = route.gateway;
     match neighbour(route.index, ip, netlink).await {

@@ -12,7 +12,7 @@ use super::{
     document, fault_of, hostname, marks, no_bridge, peers, refused,
 };
 use crate::{
-    error::Error,
+    error::{Error, Result},
     paths::Paths,
     status::{
         Fault, Outcome, StatusFile,
@@ -27,7 +27,7 @@ pub(crate) async fn attempt(
     kind: AttemptKind,
     extent: Extent,
     caller: Caller,
-) -> Result<Decision, Error> {
+) -> Result<Decision> {
     if kind == AttemptKind::Bridge && !peers::is_ovn_kubernetes(paths).await {
         no_bridge("the cluster's network is not OVN-Kubernetes: br-ex is not needed");
         return Ok(Release(ReleaseReason::BridgeOfOthers));
@@ -68,7 +68,7 @@ async fn attempt_of(
     extent: Extent,
     caller: Caller,
     cut_off: u32,
-) -> Result<Decision, Error> {
+) -> Result<Decision> {
     let earlier = match (kind, caller) {
         (AttemptKind::Document, Caller::Person) => {
             let earlier = StatusFile::load(run.paths).ok().flatten();
@@ -139,7 +139,7 @@ async fn failed(
     decision: Decision,
     error: Error,
     fallback: &Fallback,
-) -> Result<Decision, Error> {
+) -> Result<Decision> {
     let last_good = fallback.last_good();
     run.status.update(|s| {
         s.last_good = last_good.map(str::to_owned);

@@ -17,7 +17,7 @@ use crate::{
     client::dbus::{BusError, has_job, start_unit, was_started},
     document,
     durable::record::Record,
-    error::Error,
+    error::{Error, Result},
     network::{NetworkError, boot_time},
     paths::Paths,
     status::{BridgeStatus, StatusFile, Success, phase::Phase},
@@ -28,7 +28,7 @@ use crate::{
 ///
 /// # Errors
 /// Whose br-ex is, is not known yet. Reported, but not in the status file, which belongs to another run.
-pub(super) async fn attempt(run: &Run<'_>, cut_off: Option<u32>) -> Result<AttemptEnd, Error> {
+pub(super) async fn attempt(run: &Run<'_>, cut_off: Option<u32>) -> Result<AttemptEnd> {
     if let Some(count) = cut_off {
         return Ok(leave_alone(run, count).await);
     }
@@ -124,7 +124,7 @@ enum BridgeOwner {
     Automatic,
 }
 
-async fn owner(paths: &Paths) -> Result<BridgeOwner, Error> {
+async fn owner(paths: &Paths) -> Result<BridgeOwner> {
     let record = Record::load(paths);
     let in_force = record.document_in_force(paths);
     let chosen = document::choose(paths, in_force.as_ref(), Duration::ZERO, || {}).await?;
@@ -144,7 +144,7 @@ async fn owner(paths: &Paths) -> Result<BridgeOwner, Error> {
 }
 
 /// Makes br-ex, unless it is there.
-async fn make(run: &Run<'_>, replaces_document: bool) -> Result<Success, Error> {
+async fn make(run: &Run<'_>, replaces_document: bool) -> Result<Success> {
     recover::online(run).await?;
     peers::stand_in(run.paths).await;
     let network = run.connect().await?;
@@ -184,7 +184,7 @@ async fn make(run: &Run<'_>, replaces_document: bool) -> Result<Success, Error> 
 
 /// Remembers the uplink that a default route has chosen, for the next attempts of this boot alone: a file would make a wrong choice
 /// one for good, as where the right card comes late.
-fn remember_uplink(paths: &Paths, planned: &Result<BridgePlan, Error>) {
+fn remember_uplink(paths: &Paths, planned: &Result<BridgePlan>) {
     match planned {
         Ok(plan) if plan.uplink.reason.is_by_route() && plan.uplink.below.is_none() => {
             memory::update(paths, |memory| memory.choose_uplink(&plan.uplink.link));

@@ -56,7 +56,6 @@ pub(crate) enum ReleaseReason {
     BridgeOfOthers,
 }
 
-/// The end of an attempt.
 pub(super) enum AttemptEnd {
     Succeeded(Success),
     /// br-ex belongs to this node's document.
@@ -113,7 +112,6 @@ impl AttemptKind {
     }
 }
 
-/// Caller of an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Caller {
     /// A service, for which the boot waits: its attempt decides whether that goes on.
@@ -128,7 +126,6 @@ pub(super) struct BootFacts<'a> {
     pub(super) caller: Caller,
     pub(super) end: &'a AttemptEnd,
     pub(super) on_failure: OnFailure,
-    /// A signal has stopped the run.
     pub(super) is_stopped: bool,
 }
 
@@ -174,7 +171,6 @@ pub(super) fn decide(facts: &BootFacts<'_>) -> Decision {
     }
 }
 
-/// Returns the fault of a run that ended with `error`.
 pub(super) fn fault_of(error: &Error) -> Fault {
     match (error, error.exit()) {
         (Error::GivenUp { .. }, _) => Fault::GivenUp,

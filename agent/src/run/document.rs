@@ -26,7 +26,7 @@ use crate::{
         record::Record,
         record_file::{self, Failed},
     },
-    error::Error,
+    error::{Error, Result},
     model::memory::Memory,
     paths::Paths,
     state::Parsed,
@@ -82,7 +82,7 @@ pub(super) async fn keep_record(run: &Run<'_>, success: Success) {
 }
 
 /// Puts this node's document in force.
-async fn put_in_force(run: &Run<'_>, extent: Extent) -> Result<Success, Error> {
+async fn put_in_force(run: &Run<'_>, extent: Extent) -> Result<Success> {
     let record = recover::online(run).await?;
     let Some(document) = choose(run, &record).await? else {
         if removed(run.paths, &record).is_none() {
@@ -112,7 +112,7 @@ async fn put_in_force(run: &Run<'_>, extent: Extent) -> Result<Success, Error> {
 }
 
 /// This node's document, with the reason of the choice.
-async fn choose(run: &Run<'_>, record: &Record) -> Result<Option<Document>, Error> {
+async fn choose(run: &Run<'_>, record: &Record) -> Result<Option<Document>> {
     let bound = run.settings.wait.hostname.get();
     let start = run.progress.enter(Phase::Select, bound);
     let waiting = || {
@@ -142,7 +142,7 @@ fn check(
     document: &Document,
     files: &Found,
     record: &Record,
-) -> Result<(Parsed, ServiceFiles), Error> {
+) -> Result<(Parsed, ServiceFiles)> {
     let reason = run.status.get().reason;
     tracing::info!(document = %document.path.display(), digest = %document.digest, "{reason}");
     let start = run.progress.enter(Phase::Check, Duration::from_secs(10));
@@ -160,7 +160,7 @@ async fn transact(
     files: &ServiceFiles,
     extent: Extent,
     mut record: Record,
-) -> Result<(), Error> {
+) -> Result {
     if extent == Extent::Forgiving {
         record.forgive();
         memory::update(run.paths, Memory::forget);

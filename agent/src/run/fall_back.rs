@@ -13,7 +13,7 @@ use crate::{
     client::netlink::Netlink,
     document::Document,
     durable::{commit, record::Record, set_aside},
-    error::{Error, Exit},
+    error::{Error, Exit, Result},
     model::{Gateway, LinkRef, ProbeResult, Uplinks},
     network::NetworkError,
     probe::{self, Kind, Probe, wire::Wire},
@@ -87,7 +87,7 @@ fn is_itself(run: &Run<'_>, record: &Record) -> bool {
 }
 
 /// Runs the probes that decide whether the last good configuration carries the node, while links come up.
-async fn answers(run: &Run<'_>, record: &Record) -> Result<Vec<ProbeResult>, Error> {
+async fn answers(run: &Run<'_>, record: &Record) -> Result<Vec<ProbeResult>> {
     let wants = last_good_state(record)?.map(|state| state.wants()).unwrap_or_default();
     let settings = &run.settings.probe;
     let netlink = Netlink::connect().map_err(NetworkError::from)?;
@@ -151,12 +151,7 @@ fn silence(answers: &[ProbeResult]) -> Option<String> {
 }
 
 /// Applies the last good document as a transaction, over remains of a failed roll back.
-async fn put_back(
-    run: &Run<'_>,
-    record: &Record,
-    document: &Document,
-    parsed: &Parsed,
-) -> Result<(), Error> {
+async fn put_back(run: &Run<'_>, record: &Record, document: &Document, parsed: &Parsed) -> Result {
     let aside = set_aside::set_aside(run.paths)?;
     let applied = last_good::apply(run, record, (document, parsed), &mut Probed::default()).await;
     if aside {

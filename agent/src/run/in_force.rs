@@ -13,7 +13,7 @@ use crate::{
     client::netlink::Netlink,
     document::{self, Document, digest::Digest, service_files::Found},
     durable::{self, FileError, commit, record::Record},
-    error::Error,
+    error::Result,
     model::{Uplinks, Wants},
     network::{Network as _, NetworkError, real::first_wants},
     paths::Paths,
@@ -28,7 +28,7 @@ pub(super) async fn skip_if_in_force(
     record: &Record,
     document: &Document,
     files: &Found,
-) -> Result<Option<Success>, Error> {
+) -> Result<Option<Success>> {
     if !record.in_force(run.paths, &document.digest)? {
         let Some(adopted) = Adopted::find(run.paths, record, document)? else {
             return Ok(None);
@@ -96,7 +96,7 @@ pub(super) async fn record_replaced_cards(run: &Run<'_>) {
     }
 }
 
-async fn replaced_cards(run: &Run<'_>) -> Result<Option<String>, Error> {
+async fn replaced_cards(run: &Run<'_>) -> Result<Option<String>> {
     let record = Record::load(run.paths);
     let Some(before) = record.uplinks() else { return Ok(None) };
     let netlink = Netlink::connect().map_err(NetworkError::from)?;
@@ -139,7 +139,7 @@ impl Adopted {
         paths: &Paths,
         record: &Record,
         document: &Document,
-    ) -> Result<Option<Self>, Error> {
+    ) -> Result<Option<Self>> {
         let Some(applied) = durable::read(&paths.applied())? else { return Ok(None) };
         let is_mark = applied.is_empty() && record.committed.is_none();
         if !is_mark && Digest::of(&applied) != document.digest {
@@ -152,12 +152,7 @@ impl Adopted {
     }
 
     /// Writes the record and the last good document, and reports drift.
-    async fn record(
-        self,
-        run: &Run<'_>,
-        document: &Document,
-        files: &Found,
-    ) -> Result<Success, Error> {
+    async fn record(self, run: &Run<'_>, document: &Document, files: &Found) -> Result<Success> {
         let (resolved, uplinks) = match self.look(run).await {
             Ok(seen) => seen,
             // A NetworkState resolves without the current state, and a working network must not
@@ -176,7 +171,7 @@ impl Adopted {
         Ok(Success::Adopted)
     }
 
-    async fn look(&self, run: &Run<'_>) -> Result<(State, Uplinks), Error> {
+    async fn look(&self, run: &Run<'_>) -> Result<(State, Uplinks)> {
         let network = run.connect().await?;
         let say = |text: &str, bound| run.progress.say(text, bound);
         network.ready(&Wants::default(), &say).await?;

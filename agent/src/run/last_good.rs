@@ -12,7 +12,7 @@ use crate::{
         self, FileError,
         record::{Committed, Record},
     },
-    error::Error,
+    error::{Error, Result},
     network::Network as _,
     paths::{Paths, cannot},
     state::{Parsed, State, StateError},
@@ -20,15 +20,14 @@ use crate::{
     warn::OrWarn as _,
 };
 
-/// The last good document.
-pub(crate) fn last_good(record: &Record) -> Result<Option<(Document, Parsed)>, Error> {
+pub(crate) fn last_good(record: &Record) -> Result<Option<(Document, Parsed)>> {
     let Some(document) = record.document() else { return Ok(None) };
     let parsed = check::check(&document)?;
     Ok(Some((document, parsed)))
 }
 
 /// What `applied` has, where no record says what is in force: a disk has damaged it, or another tool has applied the document.
-pub(super) fn applied(paths: &Paths) -> Result<Option<(Document, Parsed)>, Error> {
+pub(super) fn applied(paths: &Paths) -> Result<Option<(Document, Parsed)>> {
     let document = match paths.applied().exists() {
         true => Document::read(paths.applied())?,
         false => return Ok(None),
@@ -43,7 +42,7 @@ pub(super) fn applied(paths: &Paths) -> Result<Option<(Document, Parsed)>, Error
 
 /// The state of the last good document, resolved when it was applied: captures and `copy-mac-from`
 /// may resolve differently now.
-pub(crate) fn last_good_state(record: &Record) -> Result<Option<State>, Error> {
+pub(crate) fn last_good_state(record: &Record) -> Result<Option<State>> {
     let Some((_, parsed)) = last_good(record)? else { return Ok(None) };
     let then = resolved(record).transpose()?;
     Ok(match (parsed.needs_current(), then) {
@@ -90,7 +89,7 @@ pub(super) fn previous(paths: &Paths, record: &Record) -> Option<State> {
 
 /// Resolves the document in force again, where the record has lost the state that it was resolved to: version 0.2, on the way
 /// back, leaves it out when it writes the record.
-pub(super) async fn resolve_again(run: &Run<'_>) -> Result<(), Error> {
+pub(super) async fn resolve_again(run: &Run<'_>) -> Result {
     let record = Record::load(run.paths);
     if matches!(resolved(&record), Some(Ok(_))) {
         return Ok(());
@@ -130,7 +129,7 @@ pub(super) async fn apply(
     record: &Record,
     (document, parsed): (&Document, &Parsed),
     probed: &mut Probed,
-) -> Result<(), Error> {
+) -> Result {
     let network = run.connect().await?;
     let files = ServiceFiles::none_due(record.service_files().to_vec());
     let change = DocumentChange { document, parsed, service_files: &files, previous: None };
@@ -138,7 +137,7 @@ pub(super) async fn apply(
 }
 
 /// Returns to the last good document, for `dayone rollback`.
-pub(crate) async fn put_back(run: &Run<'_>) -> Result<(), Error> {
+pub(crate) async fn put_back(run: &Run<'_>) -> Result {
     let record = recover::online(run).await?;
     let (document, parsed) = last_good(&record)?.ok_or(Error::NoLastGood)?;
     run.status.update(|s| {

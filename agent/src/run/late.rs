@@ -11,8 +11,13 @@ use super::{
     in_force::recorded_in_force, last_good::last_good_if_readable, signals::stoppable, waits,
 };
 use crate::{
-    client::netlink::Netlink, durable::record::Record, error::Error, lock, network::NetworkError,
-    paths::Paths, settings::Usable,
+    client::netlink::Netlink,
+    durable::record::Record,
+    error::{Error, Result},
+    lock,
+    network::NetworkError,
+    paths::Paths,
+    settings::Usable,
 };
 
 /// A port of a switch with spanning tree forwards after 30 s; another 30 s until a router has answered.
@@ -30,7 +35,7 @@ pub(crate) async fn record_families(paths: &Paths, stop: &watch::Receiver<bool>)
     }
 }
 
-async fn record(paths: &Paths, stop: &watch::Receiver<bool>) -> Result<Option<String>, Error> {
+async fn record(paths: &Paths, stop: &watch::Receiver<bool>) -> Result<Option<String>> {
     let Some((record, uplinks)) = recorded_in_force(paths) else { return Ok(None) };
     let Some(state) = last_good_if_readable(&record) else { return Ok(None) };
     let netlink = Netlink::connect().map_err(NetworkError::from)?;

@@ -57,7 +57,6 @@ fn marks(paths: &Paths) -> [PathBuf; 7] {
     ]
 }
 
-/// The changes of [`marks`].
 #[rustfmt::skip]
 const fn changes(decision: Decision) -> [MarkChange; 7] {
     use MarkChange::{Clear as CLEAR, Keep as ____, Set as SET};

@@ -16,7 +16,6 @@ use crate::{
     status::write_in_runtime,
 };
 
-/// The unit.
 pub(crate) const UNIT: &str = "mtu-migration.service";
 
 /// The profiles of configure-ovs without which the unit's script fails.
@@ -75,12 +74,10 @@ pub(crate) struct Migration {
 }
 
 impl Migration {
-    /// The one of this boot.
     pub(crate) fn load(paths: &Paths) -> Result<Option<Self>, FileError> {
         durable::read_json_or_set_aside(&paths.mtu_target())
     }
 
-    /// Writes the mark.
     pub(crate) fn mark(self, paths: &Paths) -> Result<(), FileError> {
         write_in_runtime(&paths.mtu_target(), &self)
     }
@@ -112,7 +109,6 @@ pub(crate) struct Standing {
     pub(crate) links: Vec<OfLink>,
 }
 
-/// A link with its MTU.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) struct OfLink {

@@ -9,7 +9,7 @@ use super::Run;
 use crate::{
     client::netlink::Netlink,
     durable::record::Record,
-    error::Error,
+    error::{Error, Result},
     model::{Uplinks, Wants},
     network::{NetworkError, hung, within},
     probe,
@@ -48,7 +48,7 @@ impl fmt::Display for Lack {
 
 /// Whether the network is usable, activating the document's profiles if necessary. If not, the
 /// document has to be applied again.
-pub(super) async fn is_proved(run: &Run<'_>, expected: &Uplinks) -> Result<bool, Error> {
+pub(super) async fn is_proved(run: &Run<'_>, expected: &Uplinks) -> Result<bool> {
     if expected.families.is_empty() {
         return Ok(true);
     }
@@ -80,13 +80,13 @@ pub(super) async fn is_proved(run: &Run<'_>, expected: &Uplinks) -> Result<bool,
 }
 
 /// [`is_proved`] for a document that no record of the agent tells the network of.
-pub(super) async fn is_proved_by_document(run: &Run<'_>, wants: &Wants) -> Result<bool, Error> {
+pub(super) async fn is_proved_by_document(run: &Run<'_>, wants: &Wants) -> Result<bool> {
     Ok(is_proved(run, &Uplinks::declared(wants)).await? && is_given(run, wants).await?)
 }
 
 /// Whether the network has given the uplink an address and a default route, where the document names no gateway. Such a document
 /// tells neither the families nor whether a lease brings a route: one family is enough, and after the wait an address.
-async fn is_given(run: &Run<'_>, wants: &Wants) -> Result<bool, Error> {
+async fn is_given(run: &Run<'_>, wants: &Wants) -> Result<bool> {
     if !wants.gateways.is_empty() || wants.leads().is_empty() {
         return Ok(true);
     }
@@ -237,7 +237,7 @@ async fn phase<T, E>(
     phase: Phase,
     bound: Duration,
     work: impl Future<Output = Result<T, E>>,
-) -> Result<Result<T, E>, Error> {
+) -> Result<Result<T, E>> {
     let start = run.progress.enter(phase, bound);
     let result = tokio::select! {
         biased;

@@ -11,7 +11,7 @@ use crate::{
         record_file::{self, Failed, INTERRUPTED},
         set_aside,
     },
-    error::{Error, Exit},
+    error::{Error, Exit, Result},
     model::Before,
     network::{Network as _, within},
     paths::Paths,
@@ -22,7 +22,7 @@ use crate::{
 
 /// Recovery at the start of a run: NetworkManager may be running, and the checkpoint of the killed one may still be
 /// open. Returns the record, which nobody changes from here on but this run.
-pub(super) async fn online(run: &Run<'_>) -> Result<Record, Error> {
+pub(super) async fn online(run: &Run<'_>) -> Result<Record> {
     let t = &run.settings.timeout;
     // One that was set aside may be below the open one.
     loop {
@@ -46,7 +46,7 @@ pub(super) async fn online(run: &Run<'_>) -> Result<Record, Error> {
 
 /// Undoes what an earlier run left open, for `dayone recover`, and puts nothing else in force. The account of the boot stays,
 /// unless it is the killed run's.
-pub(crate) async fn undo_by_hand(run: &Run<'_>) -> Result<(), Error> {
+pub(crate) async fn undo_by_hand(run: &Run<'_>) -> Result {
     let earlier = StatusFile::load(run.paths)?.unwrap_or_default();
     let result = online(run).await.map(drop);
     let phases = run.progress.phases();
@@ -72,7 +72,7 @@ pub(crate) async fn undo_by_hand(run: &Run<'_>) -> Result<(), Error> {
     result
 }
 
-async fn undo(run: &Run<'_>, journal: &Journal) -> Result<(), Error> {
+async fn undo(run: &Run<'_>, journal: &Journal) -> Result {
     match journal.kind {
         ChangeKind::Trial => tracing::warn!(source = %journal.source.display(), "undoing a trial"),
         ChangeKind::Document | ChangeKind::Bridge => {
@@ -104,7 +104,6 @@ async fn undo(run: &Run<'_>, journal: &Journal) -> Result<(), Error> {
     Ok(())
 }
 
-/// The open transaction of an earlier run.
 pub(crate) enum OpenTransaction {
     Nothing,
     Journal(Box<Journal>),
@@ -113,7 +112,7 @@ pub(crate) enum OpenTransaction {
 }
 
 /// The open journal; a commit that was decided is finished first.
-pub(crate) fn open_journal(paths: &Paths) -> Result<OpenTransaction, Error> {
+pub(crate) fn open_journal(paths: &Paths) -> Result<OpenTransaction> {
     journal::sweep(paths).or_warn_of("a finished transaction's copies are left");
     if commit::is_unfinished(paths) {
         commit::finish(paths)?;

@@ -16,7 +16,7 @@ use super::{
 use crate::{
     client::{dbus::start_unit_out_of_turn, netlink::Netlink},
     document::changes::Inputs,
-    error::{Error, Exit},
+    error::{Error, Exit, Result},
     model::memory::Memory,
     network::{boot_time, connected::Connected},
     paths::Paths,
@@ -33,7 +33,6 @@ struct Pace {
     longest: Duration,
 }
 
-/// For documents.
 const DOCUMENT: Pace = Pace { first: Duration::from_secs(5), longest: Duration::from_secs(300) };
 /// For the automatic bridge, which needs more time for an attempt. configure-ovs.sh pauses 15 minutes: no fault that ends without
 /// an event of the network, such as a full disk, may hold kubelet as long.
@@ -105,7 +104,6 @@ fn describe(error: &Error, pause: Duration, is_refused: bool) -> String {
     )
 }
 
-/// The reason a pause ended.
 #[derive(Debug, PartialEq, Eq)]
 enum PauseEnd {
     /// The pause is over.
@@ -123,11 +121,7 @@ enum PauseEnd {
 }
 
 /// Returns when the boot may go on, or when it is stopped during a pause.
-pub(crate) async fn repeat(
-    paths: &Paths,
-    kind: AttemptKind,
-    mut extent: Extent,
-) -> Result<(), Error> {
+pub(crate) async fn repeat(paths: &Paths, kind: AttemptKind, mut extent: Extent) -> Result {
     let pace = Pace::of(kind);
     let mut signals = Signals::listen()?;
     let mut failures = 0;
@@ -280,7 +274,7 @@ async fn pause(
     bound: Duration,
     (grown, answered): (impl Future<Output = ()>, impl Future<Output = ()>),
     signals: &mut Signals,
-) -> Result<PauseEnd, Error> {
+) -> Result<PauseEnd> {
     tokio::select! {
         biased;
         () = stopped(signals.stop.clone()) => Ok(PauseEnd::Stopped),

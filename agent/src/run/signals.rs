@@ -7,9 +7,11 @@ use tokio::{
     sync::watch,
 };
 
-use crate::{error::Error, transaction::stopped};
+use crate::{
+    error::{Error, Result},
+    transaction::stopped,
+};
 
-/// The signals of a run.
 pub(crate) struct Signals {
     /// Turns true on SIGTERM and SIGINT.
     pub(crate) stop: watch::Receiver<bool>,
@@ -19,7 +21,7 @@ pub(crate) struct Signals {
 impl Signals {
     /// Listens from now on. SIGHUP never ends a run: the terminal of a manual run may depend on the
     /// network that it changes.
-    pub(crate) fn listen() -> Result<Self, Error> {
+    pub(crate) fn listen() -> Result<Self> {
         let (sender, stop) = watch::channel(false);
         let mut term = signal(SignalKind::terminate()).map_err(Error::Signals)?;
         let mut int = signal(SignalKind::interrupt()).map_err(Error::Signals)?;
@@ -46,7 +48,7 @@ impl Signals {
 pub(crate) async fn stoppable<T, E: Into<Error>>(
     stop: &watch::Receiver<bool>,
     work: impl Future<Output = Result<T, E>>,
-) -> Result<T, Error> {
+) -> Result<T> {
     tokio::select! {
         biased;
         () = stopped(stop.clone()) => Err(Error::Stopped),

@@ -6,7 +6,7 @@ use super::{Run, last_good::last_good_if_readable, marks, recover, refused, sign
 use crate::{
     document::{Document, check, service_files::ServiceFiles},
     durable::{self, record_file},
-    error::{Error, Exit},
+    error::{Error, Exit, Result},
     paths::Paths,
     status::{
         log::{Tone, console, message_id},
@@ -18,7 +18,7 @@ use crate::{
 };
 
 /// Carries out the trial that was asked for, or undoes one whose agent was killed.
-pub(crate) async fn trial(paths: &Paths) -> Result<(), Error> {
+pub(crate) async fn trial(paths: &Paths) -> Result {
     let stop = Signals::listen()?.stop;
     let mut run = Run::begin(paths, "trial", &stop).await;
     let done = carry_out(paths, &mut run).await;
@@ -30,7 +30,7 @@ pub(crate) async fn trial(paths: &Paths) -> Result<(), Error> {
     done
 }
 
-async fn carry_out(paths: &Paths, run: &mut Result<Run<'_>, Error>) -> Result<(), Error> {
+async fn carry_out(paths: &Paths, run: &mut Result<Run<'_>>) -> Result {
     // Read under the lock: another trial may have been asked for meanwhile.
     let asked = asked(paths).inspect_err(refused)?;
     let state = asked.state;
@@ -57,12 +57,12 @@ async fn carry_out(paths: &Paths, run: &mut Result<Run<'_>, Error>) -> Result<()
     done
 }
 
-fn asked(paths: &Paths) -> Result<Trial, Error> {
+fn asked(paths: &Paths) -> Result<Trial> {
     Ok(Trial::load(paths)?.ok_or(TrialError::None)?)
 }
 
 /// Applies the document, and returns when it is confirmed.
-async fn apply(run: &Run<'_>, file: &TrialFile) -> Result<(), Error> {
+async fn apply(run: &Run<'_>, file: &TrialFile) -> Result {
     // A confirmed trial goes back first: each one begins from the network before it.
     let record = recover::online(run).await?;
     file.update(|file| file.state = TrialState::Applying);
@@ -82,7 +82,7 @@ async fn apply(run: &Run<'_>, file: &TrialFile) -> Result<(), Error> {
 }
 
 /// Undoes the trial of a killed agent. Any failure is one to repeat.
-async fn undo(run: &Run<'_>) -> Result<(), Error> {
+async fn undo(run: &Run<'_>) -> Result {
     recover::online(run).await.map_err(|error| Error::TrialStays(Box::new(error)))?;
     // It may have been killed before it had a journal.
     trial::undone(run.paths);
@@ -90,7 +90,7 @@ async fn undo(run: &Run<'_>) -> Result<(), Error> {
 }
 
 /// Tells the end: in the trial's account, the history, the journal and on the console.
-fn end(paths: &Paths, file: &TrialFile, done: &Result<(), Error>) {
+fn end(paths: &Paths, file: &TrialFile, done: &Result) {
     let before = file.get().state;
     // The undo of a killed agent's trial is told where it is done, in the recovery.
     let is_told = matches!(done, Err(Error::Trial(_)));

@@ -3,12 +3,12 @@
 use nmgen::{Reading, difference::Difference, source::Source};
 use serde_json::{Map, Value};
 
-use super::{State, StateError};
+use super::{Result, State, StateError};
 
 impl State {
     /// The fields in which `before` differs from `after`, as far as this partial state names them. Secrets differ without their
     /// values.
-    pub(crate) fn sides(&self, before: &Self, after: &Self) -> Result<Vec<Difference>, StateError> {
+    pub(crate) fn sides(&self, before: &Self, after: &Self) -> Result<Vec<Difference>> {
         let named = value(self)?;
         let [before, after] =
             [value(before)?, value(after)?].map(|value| restricted(&value, &named));
@@ -27,12 +27,12 @@ impl State {
     }
 
     /// The fields that `current` has in place of those of this partial state.
-    pub(crate) fn beside(&self, current: &Self) -> Result<Vec<Difference>, StateError> {
+    pub(crate) fn beside(&self, current: &Self) -> Result<Vec<Difference>> {
         self.sides(current, self)
     }
 }
 
-fn value(state: &State) -> Result<Value, StateError> {
+fn value(state: &State) -> Result<Value> {
     let encode = |source| StateError::Encode { source };
     let yaml = serde_yaml::to_value(&state.0).map_err(encode)?;
     serde_yaml::from_value(yaml).map_err(encode)

@@ -2,7 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 
-/// A phase of the transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Phase {

@@ -49,7 +49,6 @@ impl Progress {
         }
     }
 
-    /// Discards progress.
     #[cfg(test)]
     pub(crate) fn silent() -> Self {
         Self { notify: false, is_of_a_person: false, ..Self::new(|_, _| {}) }

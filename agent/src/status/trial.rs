@@ -102,7 +102,6 @@ impl Trial {
         Some(deadline.saturating_sub(now).div_ceil(1000))
     }
 
-    /// Requests that this trial stays.
     pub(crate) fn request(&self, paths: &Paths) -> Result<(), FileError> {
         durable::write(&paths.trial_confirmed(), self.asked.to_string().as_bytes(), 0o600)
     }

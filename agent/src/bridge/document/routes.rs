@@ -7,7 +7,6 @@ use crate::{
     model::connection::{ConnectionSettings, Record},
 };
 
-/// The routes of a family.
 pub(super) fn routes(
     settings: &ConnectionSettings,
     family: &str,
@@ -40,7 +39,6 @@ pub(super) fn routes(
     by_gateway.into_iter().chain(listed).collect()
 }
 
-/// The routing rules of a family.
 pub(super) fn rules(settings: &ConnectionSettings, family: &str) -> Vec<Value> {
     let rule = |entry: &Record| {
         let text = |key: &str| entry.get(key)?.text();

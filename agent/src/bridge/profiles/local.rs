@@ -37,7 +37,6 @@ const NOT_COPIED: [&str; 18] = [
     "wait-device-timeout",
 ];
 
-/// The profile of the local interface.
 pub(super) fn local(inputs: &Inputs, bridge: BridgeNames, source: Source<'_>) -> PlannedProfile {
     let Source { link, ip: own, holder, .. } = source;
     let mut settings = ConnectionSettings::default();

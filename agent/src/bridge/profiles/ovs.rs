@@ -31,7 +31,6 @@ pub(super) fn uplink_port(names: BridgeNames, link: &str) -> PlannedProfile {
     planned(names.physical_port_id(), "ovs-port", link, Role::UplinkPort, settings)
 }
 
-/// The port for the local interface.
 pub(super) fn local_port(names: BridgeNames) -> PlannedProfile {
     planned(names.local_port_id(), "ovs-port", names.bridge, Role::LocalPort, port(names))
 }

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     bridge::{
-        error::BridgeError,
+        error::{BridgeError, Result},
         inputs::Inputs,
         names::{self, BridgeNames},
         plan::{PlannedProfile, Role, Secrets},
@@ -33,12 +33,11 @@ const NOT_COPIED: [&str; 7] = [
     "mtu",
 ];
 
-/// The profile of the uplink.
 pub(super) fn uplink(
     inputs: &Inputs,
     bridge: BridgeNames,
     source: Source<'_>,
-) -> Result<PlannedProfile, BridgeError> {
+) -> Result<PlannedProfile> {
     let Source { link, device, .. } = source;
     let mut settings = device_settings(inputs, link, device)?;
     let kind = kind_of_uplink(device);
@@ -84,12 +83,7 @@ fn kind_of_uplink(device: &Profile) -> &str {
     }
 }
 
-/// The sections of the device.
-fn device_settings(
-    inputs: &Inputs,
-    link: &Link,
-    device: &Profile,
-) -> Result<ConnectionSettings, BridgeError> {
+fn device_settings(inputs: &Inputs, link: &Link, device: &Profile) -> Result<ConnectionSettings> {
     let kind = kind_of_uplink(device);
     let mut settings = ConnectionSettings::default();
     for section in OF_DEVICE.into_iter().chain([kind]) {
@@ -118,7 +112,7 @@ fn vlan(
     link: &Link,
     device: &Profile,
     settings: &mut ConnectionSettings,
-) -> Result<(), BridgeError> {
+) -> Result {
     let lacks = |property| BridgeError::Incomplete {
         link: link.name.clone(),
         id: device.id().to_owned(),

@@ -7,7 +7,7 @@ use zbus::zvariant::{OwnedObjectPath, OwnedValue};
 
 use super::{
     active::ACTIVATED,
-    bus::{Bus, BusError, call, path_of, proxy, unless_gone},
+    bus::{Bus, BusError, Result, call, path_of, proxy, unless_gone},
     proxies::ActiveConnectionProxy,
 };
 use crate::model::{Active, Family};
@@ -34,7 +34,7 @@ fn reason(number: u32) -> &'static str {
 
 impl Bus {
     /// Reapplies the profile of the device; succeeds without a device.
-    pub(crate) async fn reapply(&self, active: &Active) -> Result<(), BusError> {
+    pub(crate) async fn reapply(&self, active: &Active) -> Result {
         let Some(device) = self.device(&active.device).await? else { return Ok(()) };
         // No settings and version 0: apply the profile's settings, independent of the device's
         // current ones.
@@ -43,12 +43,7 @@ impl Bus {
     }
 
     /// Gives the default routes of a family this metric on the device alone: no saved profile changes. Succeeds without a device.
-    pub(crate) async fn set_metric(
-        &self,
-        device: &str,
-        family: Family,
-        metric: u32,
-    ) -> Result<(), BusError> {
+    pub(crate) async fn set_metric(&self, device: &str, family: Family, metric: u32) -> Result {
         let Some(device) = self.device(device).await? else { return Ok(()) };
         let device = self.device_proxy(&device).await?;
         let applied = device.get_applied_connection(0).await;
@@ -63,12 +58,12 @@ impl Bus {
     }
 
     /// Activates a profile again; NetworkManager finds the device.
-    pub(crate) async fn activate(&self, active: &Active) -> Result<(), BusError> {
+    pub(crate) async fn activate(&self, active: &Active) -> Result {
         self.begin(active).await.map(|_| ())
     }
 
     /// Activates a profile, and returns when it is active; an error if NetworkManager gives up.
-    pub(crate) async fn bring_up(&self, active: &Active) -> Result<(), BusError> {
+    pub(crate) async fn bring_up(&self, active: &Active) -> Result {
         let refused = call("an activation");
         let path = self.begin(active).await?;
         let proxy: ActiveConnectionProxy<'_> =
@@ -93,7 +88,7 @@ impl Bus {
         Err(BusError::Closed)
     }
 
-    async fn begin(&self, active: &Active) -> Result<OwnedObjectPath, BusError> {
+    async fn begin(&self, active: &Active) -> Result<OwnedObjectPath> {
         let refused = call("an activation");
         let connection =
             self.settings.get_connection_by_uuid(&active.uuid).await.map_err(refused)?;

@@ -9,7 +9,7 @@ use zbus::{
     zvariant::{OwnedObjectPath, OwnedValue},
 };
 
-use super::bus::{Bus, BusError, NM, call, unless_gone};
+use super::bus::{Bus, BusError, NM, Result, call, unless_gone};
 use crate::model::Active;
 
 pub(super) const ACTIVE_CONNECTIONS: &str = "the list of active connections";
@@ -26,7 +26,6 @@ const EXTERNAL: u32 = 0x80;
 
 const INTERFACE: &str = "org.freedesktop.NetworkManager.Connection.Active";
 
-/// An active connection, by its own object.
 #[derive(Clone, Debug)]
 pub(super) struct ActiveConnection {
     pub(super) path: OwnedObjectPath,
@@ -73,12 +72,12 @@ where
 
 impl Bus {
     /// Active connections that have a profile and a device.
-    pub(crate) async fn active(&self) -> Result<Vec<Active>, BusError> {
+    pub(crate) async fn active(&self) -> Result<Vec<Active>> {
         self.with_devices(&self.active_connections().await?).await
     }
 
     /// UUIDs of the profiles whose activation has succeeded, or waits for scripts of the dispatcher alone.
-    pub(crate) async fn activated(&self) -> Result<Vec<String>, BusError> {
+    pub(crate) async fn activated(&self) -> Result<Vec<String>> {
         let all = self.active_connections().await?;
         let mut activated = activated(&all);
         for it in all.iter().filter(|active_connection| active_connection.state == ACTIVATING) {
@@ -94,15 +93,13 @@ impl Bus {
     }
 
     /// [`Self::active`], and the profiles whose activation has succeeded, of one moment.
-    pub(crate) async fn active_and_activated(
-        &self,
-    ) -> Result<(Vec<Active>, Vec<String>), BusError> {
+    pub(crate) async fn active_and_activated(&self) -> Result<(Vec<Active>, Vec<String>)> {
         let all = self.active_connections().await?;
         Ok((self.with_devices(&all).await?, activated(&all)))
     }
 
     /// All active connections, without those that go away meanwhile.
-    pub(super) async fn active_connections(&self) -> Result<Vec<ActiveConnection>, BusError> {
+    pub(super) async fn active_connections(&self) -> Result<Vec<ActiveConnection>> {
         let query = call(ACTIVE_CONNECTIONS);
         let paths = self.manager.active_connections().await.map_err(query)?;
         let one = async |path: OwnedObjectPath| {
@@ -131,7 +128,7 @@ impl Bus {
         Ok(proxy.get_all(interface).await?)
     }
 
-    async fn with_devices(&self, all: &[ActiveConnection]) -> Result<Vec<Active>, BusError> {
+    async fn with_devices(&self, all: &[ActiveConnection]) -> Result<Vec<Active>> {
         let query = call(ACTIVE_CONNECTIONS);
         let of_profiles = all.iter().filter(|active| active.has_profile());
         let one = async |active: &ActiveConnection, device: &OwnedObjectPath| {

@@ -6,7 +6,7 @@ use zbus::zvariant::{OwnedObjectPath, OwnedValue};
 
 use super::{
     active::take,
-    bus::{Bus, BusError, call, unless_gone},
+    bus::{Bus, Result, call, unless_gone},
 };
 
 /// The path of what is not there.
@@ -18,7 +18,7 @@ const DHCP6: (&str, &str) = ("org.freedesktop.NetworkManager.DHCP6Config", "ip6_
 impl Bus {
     /// Addresses of this interface from its applied profile or a lease. The kernel shows that of an endless lease like one that
     /// somebody has set.
-    pub(crate) async fn own_addresses(&self, name: &str) -> Result<Vec<IpAddr>, BusError> {
+    pub(crate) async fn own_addresses(&self, name: &str) -> Result<Vec<IpAddr>> {
         let Some(path) = self.device(name).await? else { return Ok(Vec::new()) };
         let device = self.device_proxy(&path).await?;
         let applied = match device.get_applied_connection(0).await {
@@ -51,7 +51,7 @@ impl Bus {
         &self,
         path: &OwnedObjectPath,
         interface: &'static str,
-    ) -> Result<Option<HashMap<String, OwnedValue>>, BusError> {
+    ) -> Result<Option<HashMap<String, OwnedValue>>> {
         if path.as_str() == NONE {
             return Ok(None);
         }

@@ -34,6 +34,9 @@ pub(crate) enum BusError {
     Restart { unit: &'static str, result: String },
 }
 
+/// What a request on the bus comes to.
+pub(crate) type Result<T = (), E = BusError> = std::result::Result<T, E>;
+
 impl BusError {
     /// Whether NetworkManager went away during the call: a retry may reach the process that systemd
     /// starts next.
@@ -67,7 +70,7 @@ impl BusError {
 }
 
 /// The answer of an object; `None` if it went away since NetworkManager named it.
-pub(super) fn unless_gone<T>(answer: Result<T, BusError>) -> Result<Option<T>, BusError> {
+pub(super) fn unless_gone<T>(answer: Result<T>) -> Result<Option<T>> {
     match answer {
         Ok(answer) => Ok(Some(answer)),
         Err(error) if error.is_unknown_object() => Ok(None),
@@ -95,7 +98,6 @@ where
     }
 }
 
-/// NetworkManager.
 #[derive(Clone)]
 pub(crate) struct Bus {
     pub(super) connection: zbus::Connection,
@@ -105,13 +107,12 @@ pub(crate) struct Bus {
 
 impl Bus {
     /// Connects to the system bus; NetworkManager need not be there yet.
-    pub(crate) async fn connect() -> Result<Self, BusError> {
+    pub(crate) async fn connect() -> Result<Self> {
         let connect = |e| BusError::Connect { source: Box::new(e) };
         Self::on(zbus::Connection::system().await.map_err(connect)?).await
     }
 
-    /// NetworkManager on this connection.
-    pub(super) async fn on(connection: zbus::Connection) -> Result<Self, BusError> {
+    pub(super) async fn on(connection: zbus::Connection) -> Result<Self> {
         let connect = |e| BusError::Connect { source: Box::new(e) };
         let manager = proxy(&connection, None).await.map_err(connect)?;
         let settings = proxy(&connection, None).await.map_err(connect)?;

@@ -1,6 +1,6 @@
 //! How NetworkManager stands to cards, and why: names and values of `NMDeviceState` and `NMDeviceStateReason`.
 
-use super::bus::{Bus, BusError, call, unless_gone};
+use super::bus::{Bus, Result, call, unless_gone};
 
 /// `NM_DEVICE_STATE_UNMANAGED`.
 const UNMANAGED: u32 = 10;
@@ -18,12 +18,12 @@ pub(crate) struct CardState {
 
 impl Bus {
     /// Whether somebody has switched all of NetworkManager's networking off.
-    pub(crate) async fn is_networking_off(&self) -> Result<bool, BusError> {
+    pub(crate) async fn is_networking_off(&self) -> Result<bool> {
         Ok(!self.manager.networking_enabled().await.map_err(call("whether networking is on"))?)
     }
 
     /// The states of these cards; one that NetworkManager does not know is left out.
-    pub(crate) async fn card_states(&self, names: &[String]) -> Result<Vec<CardState>, BusError> {
+    pub(crate) async fn card_states(&self, names: &[String]) -> Result<Vec<CardState>> {
         let mut found = Vec::new();
         for name in names {
             let Some(device) = self.device(name).await? else { continue };

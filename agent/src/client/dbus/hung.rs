@@ -2,7 +2,7 @@
 
 use super::{
     active::{ACTIVATED, ACTIVE_CONNECTIONS, ActiveConnection},
-    bus::{Bus, BusError, call, unless_gone},
+    bus::{Bus, Result, call, unless_gone},
     settings::from_wire,
 };
 use crate::model::{Active, Profile};
@@ -25,7 +25,7 @@ impl Bus {
     pub(crate) async fn waiting_for_ports_that_are_up(
         &self,
         expected: &[Active],
-    ) -> Result<Vec<Waiting>, BusError> {
+    ) -> Result<Vec<Waiting>> {
         let query = call(ACTIVE_CONNECTIONS);
         let all = self.active_connections().await?;
         let mut waiting = Vec::new();
@@ -54,7 +54,7 @@ impl Bus {
         &self,
         expected: &[Active],
         all: &[ActiveConnection],
-    ) -> Result<Vec<Waiting>, BusError> {
+    ) -> Result<Vec<Waiting>> {
         let is_down = |active: &&Active| {
             active.kind == "ovs-interface" && all.iter().all(|seen| seen.uuid != active.uuid)
         };
@@ -76,7 +76,7 @@ impl Bus {
         Ok(waiting)
     }
 
-    async fn profile(&self, uuid: &str) -> Result<Option<Profile>, BusError> {
+    async fn profile(&self, uuid: &str) -> Result<Option<Profile>> {
         let query = call("a profile");
         let path = self.settings.get_connection_by_uuid(uuid).await.map_err(query)?;
         let settings = self.profile_proxy(path.as_str()).await?.get_settings().await;
@@ -90,7 +90,7 @@ impl Bus {
         &self,
         profile: &Profile,
         all: &[ActiveConnection],
-    ) -> Result<bool, BusError> {
+    ) -> Result<bool> {
         let Some(controller) = profile.controller() else { return Ok(false) };
         for port in all.iter().filter(|active_connection| {
             active_connection.kind == "ovs-port" && active_connection.state == ACTIVATED

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use zbus::zvariant::{OwnedValue, Value};
 
-use super::bus::{Bus, BusError, call, unless_gone};
+use super::bus::{Bus, Result, call, unless_gone};
 use crate::model::LldpNeighbour;
 
 /// VLANs of a neighbour that are kept; a trunk may have all 4094.
@@ -12,7 +12,7 @@ const VLANS: usize = 4094;
 
 impl Bus {
     /// Every neighbour, by interface.
-    pub(crate) async fn lldp_neighbours(&self) -> Result<Vec<LldpNeighbour>, BusError> {
+    pub(crate) async fn lldp_neighbours(&self) -> Result<Vec<LldpNeighbour>> {
         let query = call("the neighbours by LLDP");
         let mut found = Vec::new();
         for path in self.manager.get_all_devices().await.map_err(query)? {

@@ -6,7 +6,7 @@ use futures_util::future::try_join_all;
 use zbus::zvariant::OwnedObjectPath;
 
 use super::{
-    bus::{Bus, BusError, call, proxy, unless_gone},
+    bus::{Bus, Result, call, proxy, unless_gone},
     proxies::SettingsConnectionProxy,
     settings::{Settings, from_wire},
 };
@@ -26,7 +26,7 @@ const ON_DISK_AND_IDLE: u32 = 0x01 | 0x20 | 0x40;
 impl Bus {
     /// Adds a profile in memory; NetworkManager does not activate it by itself before its first
     /// activation.
-    pub(crate) async fn add_in_memory(&self, settings: &Settings) -> Result<(), BusError> {
+    pub(crate) async fn add_in_memory(&self, settings: &Settings) -> Result {
         let added = self.settings.add_connection2(settings, IN_MEMORY_AND_IDLE, HashMap::new());
         added.await.map(|_| ()).map_err(call("a new profile"))
     }
@@ -36,18 +36,14 @@ impl Bus {
         &self,
         profile: &ProfileRef,
         settings: &Settings,
-    ) -> Result<(), BusError> {
+    ) -> Result {
         let proxy = self.profile_proxy(&profile.path).await?;
         let updated = proxy.update2(settings, IN_MEMORY_AND_IDLE, HashMap::new()).await;
         updated.map(|_| ()).map_err(call("the change of a profile"))
     }
 
     /// Replaces the settings of a profile on disk; its device keeps the present ones.
-    pub(crate) async fn save(
-        &self,
-        profile: &ProfileRef,
-        settings: &Settings,
-    ) -> Result<(), BusError> {
+    pub(crate) async fn save(&self, profile: &ProfileRef, settings: &Settings) -> Result {
         let proxy = self.profile_proxy(&profile.path).await?;
         let saved = proxy.update2(settings, ON_DISK_AND_IDLE, HashMap::new()).await;
         saved.map(|_| ()).map_err(call("the change of a profile"))
@@ -59,7 +55,7 @@ impl Bus {
         settings: &mut Settings,
         uuid: &str,
         section: &str,
-    ) -> Result<(), BusError> {
+    ) -> Result {
         let refused = call("the secrets of a profile");
         let path = self.settings.get_connection_by_uuid(uuid).await.map_err(refused)?;
         let proxy = self.profile_proxy(path.as_str()).await?;
@@ -71,20 +67,20 @@ impl Bus {
     }
 
     /// All profiles with their settings, but for those that only describe what another program configured.
-    pub(crate) async fn connections(&self) -> Result<Vec<Profile>, BusError> {
+    pub(crate) async fn connections(&self) -> Result<Vec<Profile>> {
         self.listed(EXTERNAL).await
     }
 
     /// All configured profiles, without generated ones.
-    pub(crate) async fn profiles(&self) -> Result<Vec<ProfileRef>, BusError> {
+    pub(crate) async fn profiles(&self) -> Result<Vec<ProfileRef>> {
         Ok(self.listed(NOT_CONFIGURED).await?.iter().map(Profile::reference).collect())
     }
 
     /// All profiles without any of these flags (`NM_SETTINGS_CONNECTION_FLAGS`).
-    async fn listed(&self, without: u32) -> Result<Vec<Profile>, BusError> {
+    async fn listed(&self, without: u32) -> Result<Vec<Profile>> {
         let query = call("the list of profiles");
         let paths = self.settings.list_connections().await.map_err(query)?;
-        let one = async |path: OwnedObjectPath| -> Result<Option<Profile>, BusError> {
+        let one = async |path: OwnedObjectPath| -> Result<Option<Profile>> {
             let proxy = self.profile_proxy(path.as_str()).await?;
             let answers = tokio::try_join!(proxy.get_settings(), proxy.flags());
             let found = unless_gone(answers.map_err(query))?;
@@ -99,14 +95,14 @@ impl Bus {
     }
 
     /// Deletes a profile; NetworkManager takes its devices down.
-    pub(crate) async fn delete_profile(&self, profile: &ProfileRef) -> Result<(), BusError> {
+    pub(crate) async fn delete_profile(&self, profile: &ProfileRef) -> Result {
         self.profile_proxy(&profile.path).await?.delete().await.map_err(call("to delete a profile"))
     }
 
     pub(super) async fn profile_proxy(
         &self,
         path: &str,
-    ) -> Result<SettingsConnectionProxy<'static>, BusError> {
+    ) -> Result<SettingsConnectionProxy<'static>> {
         proxy(&self.connection, Some(path)).await.map_err(call("the list of profiles"))
     }
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use zbus::zvariant::{self, Array, OwnedValue};
 
-use super::bus::{BusError, call};
+use super::bus::{Result, call};
 use crate::model::connection::{ConnectionSettings, Record, Value};
 
 /// A profile's settings on the bus, section by section.
@@ -104,7 +104,7 @@ fn record(value: &zvariant::Value<'_>) -> Option<Record> {
 }
 
 /// The settings as `AddConnection2` takes them.
-pub(crate) fn to_dbus(settings: &ConnectionSettings) -> Result<Settings, BusError> {
+pub(crate) fn to_dbus(settings: &ConnectionSettings) -> Result<Settings> {
     let section = |record: &Record| -> Result<_, zvariant::Error> {
         let known = record.iter().filter_map(|(name, value)| Some((name, variant(value)?)));
         known.map(|(name, value)| Ok((name.clone(), OwnedValue::try_from(value)?))).collect()

@@ -2,7 +2,7 @@
 
 use futures_util::StreamExt as _;
 
-use super::bus::{BusError, proxy};
+use super::bus::{BusError, Result, proxy};
 
 /// systemd's error for a unit that is not loaded.
 const NO_SUCH_UNIT: &str = "org.freedesktop.systemd1.NoSuchUnit";
@@ -67,7 +67,7 @@ trait Service {
     fn exec_start(&self) -> zbus::Result<Vec<Command>>;
 }
 
-async fn systemd() -> Result<SystemdProxy<'static>, BusError> {
+async fn systemd() -> Result<SystemdProxy<'static>> {
     let connect = |e| BusError::Connect { source: Box::new(e) };
     let connection = zbus::Connection::system().await.map_err(connect)?;
     proxy(&connection, None).await.map_err(connect)
@@ -75,24 +75,24 @@ async fn systemd() -> Result<SystemdProxy<'static>, BusError> {
 
 /// Has systemd start a unit, and does not wait for it. The unit's processes are systemd's: they outlive
 /// the caller and its session.
-pub(crate) async fn start_unit(unit: &'static str) -> Result<(), BusError> {
+pub(crate) async fn start_unit(unit: &'static str) -> Result {
     start(unit, "replace").await
 }
 
-async fn start(unit: &'static str, mode: &str) -> Result<(), BusError> {
+async fn start(unit: &'static str, mode: &str) -> Result {
     let refused = |e| BusError::Start { unit, source: Box::new(e) };
     systemd().await?.start_unit(unit, mode).await.map(drop).map_err(refused)
 }
 
 /// Has systemd start a unit now, whatever the units before it wait for (`ignore-dependencies` of systemctl(1)); a job that
 /// waits for its turn gets it.
-pub(crate) async fn start_unit_out_of_turn(unit: &'static str) -> Result<(), BusError> {
+pub(crate) async fn start_unit_out_of_turn(unit: &'static str) -> Result {
     start(unit, "ignore-dependencies").await
 }
 
 /// Starts a unit out of its turn if it waits for its turn; whether it did. A unit that nobody wants in this boot, or that has run,
 /// has no job, and stays as it is.
-pub(crate) async fn bring_forward(unit: &'static str) -> Result<bool, BusError> {
+pub(crate) async fn bring_forward(unit: &'static str) -> Result<bool> {
     let waits = has_job(unit).await?;
     if waits {
         start_unit_out_of_turn(unit).await?;
@@ -101,7 +101,7 @@ pub(crate) async fn bring_forward(unit: &'static str) -> Result<bool, BusError> 
 }
 
 /// Returns whether a unit is about to start or to stop, or waits for its turn to.
-pub(crate) async fn has_job(unit: &'static str) -> Result<bool, BusError> {
+pub(crate) async fn has_job(unit: &'static str) -> Result<bool> {
     let ask = |e| BusError::Unit { unit, source: Box::new(e) };
     let Some(proxy) = loaded(unit).await? else { return Ok(false) };
     let (job, _) = proxy.job().await.map_err(ask)?;
@@ -109,14 +109,14 @@ pub(crate) async fn has_job(unit: &'static str) -> Result<bool, BusError> {
 }
 
 /// Returns whether a unit was started in this boot, whatever has become of it.
-pub(crate) async fn was_started(unit: &'static str) -> Result<bool, BusError> {
+pub(crate) async fn was_started(unit: &'static str) -> Result<bool> {
     let ask = |e| BusError::Unit { unit, source: Box::new(e) };
     let Some(proxy) = loaded(unit).await? else { return Ok(false) };
     Ok(proxy.inactive_exit_timestamp_monotonic().await.map_err(ask)? != 0)
 }
 
 /// Returns the arguments of a service's commands, drop-ins included.
-pub(crate) async fn arguments(unit: &'static str) -> Result<Vec<Vec<String>>, BusError> {
+pub(crate) async fn arguments(unit: &'static str) -> Result<Vec<Vec<String>>> {
     let ask = |e| BusError::Unit { unit, source: Box::new(e) };
     let Some(unit) = loaded(unit).await? else { return Ok(Vec::new()) };
     let unit = unit.inner();
@@ -126,7 +126,7 @@ pub(crate) async fn arguments(unit: &'static str) -> Result<Vec<Vec<String>>, Bu
 }
 
 /// The unit, unless systemd has no reason to know it.
-async fn loaded(unit: &'static str) -> Result<Option<UnitProxy<'static>>, BusError> {
+async fn loaded(unit: &'static str) -> Result<Option<UnitProxy<'static>>> {
     let ask = |e| BusError::Unit { unit, source: Box::new(e) };
     let systemd = systemd().await?;
     let path = match systemd.get_unit(unit).await {
@@ -140,7 +140,7 @@ async fn loaded(unit: &'static str) -> Result<Option<UnitProxy<'static>>, BusErr
 }
 
 /// Returns the units whose start is at work while this one waits for its turn; `None` if it does not wait.
-pub(crate) async fn awaited_by(unit: &'static str) -> Result<Option<Vec<String>>, BusError> {
+pub(crate) async fn awaited_by(unit: &'static str) -> Result<Option<Vec<String>>> {
     let query = |e| BusError::Start { unit, source: Box::new(e) };
     let jobs = systemd().await?.list_jobs().await.map_err(query)?;
     let is_waiting = jobs.iter().any(|(_, name, _, state, ..)| name == unit && state == "waiting");
@@ -150,7 +150,7 @@ pub(crate) async fn awaited_by(unit: &'static str) -> Result<Option<Vec<String>>
 }
 
 /// Has systemd restart a unit, and waits until it is up.
-pub(super) async fn restart_unit(unit: &'static str) -> Result<(), BusError> {
+pub(super) async fn restart_unit(unit: &'static str) -> Result {
     let start = |e| BusError::Start { unit, source: Box::new(e) };
     let systemd = systemd().await?;
     let mut removed = systemd.receive_job_removed().await.map_err(start)?;

@@ -8,7 +8,6 @@ use rtnetlink::{
 use super::{KeptAddress, address, links::links, routes::default_routes};
 use crate::model::{Link, Route};
 
-/// A dump as the agent reads it.
 pub(crate) struct Dump {
     pub(crate) links: Vec<Link>,
     pub(crate) addresses: Vec<KeptAddress>,

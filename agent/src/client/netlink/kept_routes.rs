@@ -4,7 +4,7 @@ use rtnetlink::packet_route::route::{
     RouteAttribute, RouteFlags, RouteMessage, RouteNextHopFlags, RouteProtocol, RouteType,
 };
 
-use super::{Netlink, NetlinkError, cannot};
+use super::{Netlink, Result, cannot};
 use crate::model::Link;
 
 /// A route, and the names of the links that its message has by index.
@@ -28,17 +28,13 @@ impl Netlink {
         &self,
         links: &[Link],
         over: &[String],
-    ) -> Result<Vec<KeptRoute>, NetlinkError> {
+    ) -> Result<Vec<KeptRoute>> {
         let kept = self.routes().await?.into_iter().filter_map(|route| kept(route, links, over));
         Ok(kept.collect())
     }
 
     /// Restores a route over the links of now; succeeds if it is there, or if one of its links is gone.
-    pub(crate) async fn put_back_route(
-        &self,
-        kept: &KeptRoute,
-        links: &[Link],
-    ) -> Result<(), NetlinkError> {
+    pub(crate) async fn put_back_route(&self, kept: &KeptRoute, links: &[Link]) -> Result {
         let index = |before: u32| {
             let (_, name) = kept.links.iter().find(|(index, _)| *index == before)?;
             links.iter().find(|link| link.name == *name).map(|link| link.index)

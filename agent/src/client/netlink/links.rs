@@ -7,7 +7,6 @@ use rtnetlink::packet_route::link::{
     LinkLayerType, LinkMessage, Prop, State,
 };
 
-/// All links of a dump.
 pub(super) fn links(messages: Vec<LinkMessage>) -> Vec<Link> {
     let mut links = Vec::new();
     let mut controllers = Vec::new();

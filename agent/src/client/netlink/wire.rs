@@ -12,12 +12,12 @@ use rtnetlink::packet_route::{
     route::{RouteAddress, RouteAttribute, RouteMessage},
 };
 
-use super::{Netlink, NetlinkError, cannot};
+use super::{Netlink, Result, cannot};
 use crate::model::{Bond, BondPort, Mac, Neighbouring, Vlan};
 
 impl Netlink {
     /// The kernel's bonds with their ports, and its VLANs.
-    pub(crate) async fn bonds_and_vlans(&self) -> Result<(Vec<Bond>, Vec<Vlan>), NetlinkError> {
+    pub(crate) async fn bonds_and_vlans(&self) -> Result<(Vec<Bond>, Vec<Vlan>)> {
         let _turn = self.turn.lock().await;
         let links = self.handle.link().get().execute().try_collect().await;
         let links: Vec<LinkMessage> = links.map_err(cannot("list links"))?;
@@ -25,12 +25,12 @@ impl Netlink {
     }
 
     /// Every gateway of a route in any table.
-    pub(crate) async fn next_hops(&self) -> Result<Vec<Neighbouring>, NetlinkError> {
+    pub(crate) async fn next_hops(&self) -> Result<Vec<Neighbouring>> {
         Ok(self.routes().await?.iter().filter_map(next_hop).collect())
     }
 
     /// Neighbours that the kernel has heard of.
-    pub(crate) async fn neighbours(&self) -> Result<Vec<Neighbouring>, NetlinkError> {
+    pub(crate) async fn neighbours(&self) -> Result<Vec<Neighbouring>> {
         let _turn = self.turn.lock().await;
         let entries = self.handle.neighbours().get().execute().try_collect().await;
         let entries: Vec<NeighbourMessage> = entries.map_err(cannot("list neighbours"))?;

@@ -112,7 +112,6 @@ pub(super) fn tables() -> impl Iterator<Item = &'static str> {
     ["Bridge", "Port", "Interface"].into_iter().chain(PARTS.iter().map(|(_, table, _)| *table))
 }
 
-/// All bridges in the rows of [`tables`].
 pub(super) fn bridges(tables: &[Vec<Row>]) -> Vec<Bridge> {
     let rows = |i: usize| tables.get(i).map(Vec::as_slice).unwrap_or_default();
     let port = |row: &Row| Port {

@@ -4,7 +4,6 @@ use serde_json::{Value, json};
 
 use crate::model::{OvsKey, OvsSetting, Row, column_map};
 
-/// The values of these keys.
 pub(super) fn of(row: &Row, keys: &[OvsKey]) -> Vec<OvsSetting> {
     let of_key = |OvsKey { map, key }: &OvsKey| -> Vec<OvsSetting> {
         let pairs = || column_map(row, map.column());

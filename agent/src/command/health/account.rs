@@ -4,7 +4,11 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{command::status::GracePeriod, error::Error, settings::Health};
+use crate::{
+    command::status::GracePeriod,
+    error::{Error, Result},
+    settings::Health,
+};
 
 /// The schema's version.
 pub(super) const SCHEMA: u32 = 1;
@@ -53,7 +57,7 @@ impl HealthRecord {
     }
 
     /// An error if the node is not healthy.
-    pub(super) fn result(self) -> Result<(), Error> {
+    pub(super) fn result(self) -> Result {
         match self.failed {
             true => Err(Error::NotInForce { line: self.line, reason: self.why }),
             false => Ok(()),

@@ -7,7 +7,7 @@ use serde::{Serialize, Serializer};
 
 use crate::{
     document::{Chosen, Document, check, service_files},
-    error::Error,
+    error::{Error, Result},
     paths::Paths,
     run::{marks, units},
 };
@@ -92,7 +92,7 @@ pub(super) fn makes_bridge(paths: &Paths) -> bool {
 
 /// The refusal of a pending document, as `dayone check` words it.
 pub(super) fn refusal(paths: &Paths, chosen: &Chosen, document: &Document) -> Option<String> {
-    let checked = || -> Result<(), Error> {
+    let checked = || -> Result {
         check::copied_macs(paths, document, &check::check(document)?)?;
         service_files::read(paths, &chosen.hostname)?.due(&[])?;
         Ok(())

@@ -13,7 +13,7 @@ use crate::{
         commit,
         record::{Failures, Record},
     },
-    error::Error,
+    error::Result,
     model::{Family, facts::Outage},
     network::causes::Cause,
     paths::Paths,
@@ -50,7 +50,6 @@ pub(super) struct StatusReport {
     pub(super) awaits_kubelet: bool,
     /// The parts of the document that the current state lacks.
     pub(super) drift: Vec<String>,
-    /// Why drift is unknown.
     pub(super) drift_unknown: Option<String>,
     /// The last trial in this boot.
     pub(super) trial: Option<TrialReport>,
@@ -117,7 +116,7 @@ impl StatusReport {
         boot: Option<Status>,
         (chosen, unread): (&Chosen, Option<DocumentError>),
         record: &Record,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self> {
         let is_unread = unread.is_some();
         let (mut committed, mut in_force, mut removed) = (false, false, None);
         let unread = match (&chosen.document, unread) {

@@ -9,7 +9,7 @@ use super::{
     report::{NodeStatus, StatusReport, TrialReport},
 };
 use crate::{
-    error::{Error, Exit, times},
+    error::{Error, Exit, Result, times},
     model::facts::StoppedService,
     network::causes::Cause,
     status::{Fault, Open, Outcome, Status, Success, phase::Phase, trial::TrialState},
@@ -38,7 +38,7 @@ impl Assessment {
     }
 
     /// An error unless this node's network is in force, or it needs none.
-    pub(super) fn result(self) -> Result<(), Error> {
+    pub(super) fn result(self) -> Result {
         match self.verdict.row().is_good() {
             true => Ok(()),
             false => Err(Error::NotInForce { line: self.line, reason: self.reason }),

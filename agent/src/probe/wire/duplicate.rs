@@ -11,7 +11,6 @@ use crate::{
     model::{Address, Layer, Link, Mac, OnLink, Planned},
 };
 
-/// Addresses that are asked for.
 const ASKED: usize = 32;
 
 pub(super) async fn look(facts: &WireFacts) -> Vec<Finding> {

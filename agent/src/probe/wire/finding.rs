@@ -28,7 +28,6 @@ impl Wire {
     pub(crate) const ALL: [Self; 6] =
         [Self::Bond, Self::Lacp, Self::Vlan, Self::Mtu, Self::Duplicate, Self::Lldp];
 
-    /// The name.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Bond => "bond",
@@ -41,7 +40,6 @@ impl Wire {
         }
     }
 
-    /// The policy of the settings.
     pub(crate) fn policy(self, settings: &Probes) -> Policy {
         match self {
             Self::Bond => settings.bond,

@@ -13,7 +13,6 @@ use crate::{
     model::{Family, Planned, Route},
 };
 
-/// Gateways that are asked.
 const ASKED: usize = 32;
 /// The kernel asks three times, a second each; then comes ICMP.
 const BOUND: Duration = Duration::from_secs(5);

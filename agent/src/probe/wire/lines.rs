@@ -3,7 +3,6 @@
 use super::finding::{Finding, Verdict};
 use crate::model::Link;
 
-/// All lines.
 const LINES: usize = 3;
 /// The width of a console, without the name of the program before each line.
 const WIDTH: usize = 72;

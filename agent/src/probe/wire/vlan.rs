@@ -12,10 +12,8 @@ use crate::{client::netlink::Netlink, model::Vlan, probe::gateway::neighbour};
 
 /// The kernel asks three times, a second apart.
 const BOUND: Duration = Duration::from_millis(3500);
-/// Neighbours that are asked on a VLAN.
 const ASKED: usize = 8;
 
-/// The answer of a VLAN.
 struct Answered<'f> {
     vlan: &'f Vlan,
     result: Verdict,

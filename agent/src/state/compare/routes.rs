@@ -26,7 +26,6 @@ pub(super) fn missing_routes(
     lacking.chain(remains).collect()
 }
 
-/// Rules, likewise.
 pub(super) fn missing_rules(
     desired: &NetworkState,
     sanitized: &NetworkState,
@@ -62,7 +61,6 @@ pub(super) fn missing_rules(
     lacking.chain(remains).collect()
 }
 
-/// Whether `have` matches `want`.
 fn is_route(want: &RouteEntry, have: &RouteEntry) -> bool {
     // IPv4 routes of a special type have no interface in the kernel, even if the document sets one.
     let is_special = want.route_type.is_some()
@@ -85,7 +83,6 @@ fn is_route(want: &RouteEntry, have: &RouteEntry) -> bool {
         && same(&want.vrf_name, &have.vrf_name)
 }
 
-/// Whether `have` matches `want`.
 fn is_rule(want: &RouteRuleEntry, have: &RouteRuleEntry) -> bool {
     let prefix = |want: &Option<String>, have: &Option<String>| match want.as_deref() {
         None => true,

@@ -45,7 +45,6 @@ pub(crate) enum TrialError {
 }
 
 impl Trial {
-    /// The result of a trial that has ended.
     pub(crate) fn result(self) -> Result<(), TrialError> {
         let (document, reason) = (self.document, self.reason.unwrap_or_default());
         match self.state {

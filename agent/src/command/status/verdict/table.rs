@@ -44,7 +44,6 @@ impl GracePeriod {
 
 macro_rules! codes {
     ($($(#[$what:meta])* $variant:ident = $text:literal,)+) => {
-        /// The reason of a verdict.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub(crate) enum Code {
             $($(#[$what])* $variant,)+
@@ -109,7 +108,6 @@ impl Serialize for Code {
     }
 }
 
-/// A row of the table.
 #[derive(Clone, Copy)]
 pub(crate) struct Row {
     /// The first words of the page.
@@ -131,7 +129,6 @@ impl Row {
 
 macro_rules! verdicts {
     ($($(#[$what:meta])* $variant:ident: $word:literal, $code:expr, $tone:ident, $patience:ident, $unit:literal;)+) => {
-        /// A verdict.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub(crate) enum Verdict {
             $($(#[$what])* $variant,)+
@@ -141,7 +138,6 @@ macro_rules! verdicts {
             #[cfg(test)]
             pub(crate) const ALL: &[Self] = &[$(Self::$variant,)+];
 
-            /// Returns its row.
             pub(crate) const fn row(self) -> Row {
                 let (word, code, tone, patience, unit) = match self {
                     $(Self::$variant => ($word, $code, Tone::$tone, GracePeriod::$patience, $unit),)+
