@@ -15,7 +15,7 @@ mod removal;
 mod source;
 pub(crate) mod uplink;
 
-pub(crate) use self::document::{drop_empty, ip};
+pub(crate) use self::document::{drop_empty, ip, some};
 
 #[cfg(test)]
 mod tests;

@@ -330,25 +330,15 @@ pub(crate) enum Command {
 impl Command {
     /// Whether it may change the network, or what is told of it, so that its run belongs into the journal.
     pub(crate) fn is_for_the_journal(&self) -> bool {
-        match self {
-            Self::Apply { dry_run, trial, .. } => !dry_run && trial.is_none(),
-            Self::Bridge { .. }
-            | Self::Recover
-            | Self::Trial
-            | Self::Adopt { .. }
-            | Self::Rollback => true,
-            Self::Confirm
-            | Self::Wait
-            | Self::MtuMigration
-            | Self::Status { .. }
-            | Self::Health { .. }
-            | Self::Check { .. }
-            | Self::Collect { .. }
-            | Self::Plan { .. }
-            | Self::Probe { .. }
-            | Self::Diff { .. }
-            | Self::Export { .. } => false,
-        }
+        matches!(
+            self,
+            Self::Apply { dry_run: false, trial: None, .. }
+                | Self::Bridge { .. }
+                | Self::Recover
+                | Self::Trial
+                | Self::Adopt { .. }
+                | Self::Rollback
+        )
     }
 
     /// Whether its first line is the verdict, which no warning comes before.
@@ -372,24 +362,15 @@ impl Command {
 
     /// The collected node of which it answers.
     pub(crate) fn from(&self) -> Option<&Path> {
-        match self {
-            Self::Apply { from, .. }
-            | Self::Status { from, .. }
-            | Self::Check { from, .. }
-            | Self::Plan { from, .. }
-            | Self::Diff { from, .. }
-            | Self::Export { from, .. } => from.as_deref(),
-            Self::Bridge { .. }
-            | Self::Recover
-            | Self::Confirm
-            | Self::Trial
-            | Self::Wait
-            | Self::MtuMigration
-            | Self::Health { .. }
-            | Self::Probe { .. }
-            | Self::Collect { .. }
-            | Self::Adopt { .. }
-            | Self::Rollback => None,
-        }
+        let (Self::Apply { from, .. }
+        | Self::Status { from, .. }
+        | Self::Check { from, .. }
+        | Self::Plan { from, .. }
+        | Self::Diff { from, .. }
+        | Self::Export { from, .. }) = self
+        else {
+            return None;
+        };
+        from.as_deref()
     }
 }

@@ -16,7 +16,10 @@ pub(crate) use self::{
     configured::needs_ovs,
     page::{Exported, manifest, page},
 };
-use crate::model::{Active, Profile};
+use crate::{
+    bridge::{drop_empty, some},
+    model::{Active, Profile},
+};
 
 /// The document of the node with this state of nmstate's, secrets included, and these profiles, of which those are active.
 pub(crate) fn export(state: &Value, profiles: &[Profile], active: &[Active]) -> Exported {
@@ -39,33 +42,26 @@ pub(crate) fn export(state: &Value, profiles: &[Profile], active: &[Active]) -> 
         }
     }
     left_out.push(LeftOut::new(unconfigured, "interfaces without a profile of NetworkManager"));
-    let mut document = Map::new();
-    document.insert("interfaces".to_owned(), interfaces.into());
-    let mut put = |key: &str, value: Value| document.insert(key.to_owned(), value);
     let dns = state["dns-resolver"]["config"].as_object().cloned().unwrap_or_default();
     let is_list = |value: &Value| value.as_array().is_some_and(|array| !array.is_empty());
     let dns: Map<String, Value> = dns.into_iter().filter(|(_, value)| is_list(value)).collect();
-    if !dns.is_empty() {
-        put("dns-resolver", json!({"config": dns}));
-    }
-    let routes = routes::routes(state, &configured, &mut left_out);
-    if !routes.is_empty() {
-        put("routes", json!({"config": routes}));
-    }
-    let rules = routes::rules(state, &configured, &mut left_out);
-    if !rules.is_empty() {
-        put("route-rules", json!({"config": rules}));
-    }
-    let mappings = mappings(state, &mut left_out);
-    if !mappings.is_empty() {
-        put("ovn", json!({"bridge-mappings": mappings}));
-    }
+    let routes = some(routes::routes(state, &configured, &mut left_out));
+    let rules = some(routes::rules(state, &configured, &mut left_out));
+    let mappings = some(mappings(state, &mut left_out));
+    let mut document = json!({
+        "interfaces": interfaces,
+        "dns-resolver": {"config": dns},
+        "routes": {"config": routes},
+        "route-rules": {"config": rules},
+        "ovn": {"bridge-mappings": mappings},
+    });
+    drop_empty(&mut document);
     left_out.push(LeftOut::new(
         keys(&state["ovs-db"]),
         "Open vSwitch's own table, where OVN and the system write",
     ));
     left_out.retain(|part| !part.is_empty());
-    Exported { document: document.into(), left_out }
+    Exported { document, left_out }
 }
 
 /// The mappings of localnets that somebody wanted.

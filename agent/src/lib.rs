@@ -66,28 +66,20 @@ pub fn main() -> ExitCode {
         Err(error) => {
             // Commands that change the network report to the journal and the console themselves; a
             // service that only checks writes nothing to the console.
-            let is_told = match cli.command {
-                _ if matches!(error, Error::NeedsRoot) => false,
-                Command::Apply { dry_run, trial, .. } => !dry_run && trial.is_none(),
-                Command::Bridge { .. } | Command::Rollback | Command::Trial => true,
-                Command::Check { .. } => status::log::is_service(),
+            let is_told = match (&cli.command, &error) {
+                (_, Error::NeedsRoot) => false,
+                (Command::Apply { dry_run, trial, .. }, _) => !dry_run && trial.is_none(),
+                (Command::Bridge { .. } | Command::Rollback | Command::Trial, _) => true,
+                (Command::Check { .. }, _) => status::log::is_service(),
                 // The first lines of the page have the verdict and the reason, and the metrics the verdict.
-                Command::Status { json, format, .. } => {
-                    let is_json = json || format == StatusForm::Json;
-                    !is_json && matches!(error, Error::NotInForce { .. })
+                (Command::Status { json, format, .. }, Error::NotInForce { .. }) => {
+                    !json && *format != StatusForm::Json
                 }
                 // The first line of the output has it.
-                Command::Health { .. } => matches!(error, Error::NotInForce { .. }),
-                Command::Confirm
-                | Command::Recover
-                | Command::Wait
-                | Command::MtuMigration
-                | Command::Collect { .. }
-                | Command::Adopt { .. }
-                | Command::Export { .. }
-                | Command::Plan { .. } => false,
-                Command::Diff { .. } => matches!(error, Error::Differs),
-                Command::Probe { .. } => matches!(error, Error::Wire { .. }),
+                (Command::Health { .. }, Error::NotInForce { .. })
+                | (Command::Diff { .. }, Error::Differs)
+                | (Command::Probe { .. }, Error::Wire { .. }) => true,
+                _ => false,
             };
             if !is_told {
                 let text = nmgen::chain(&error);

@@ -62,7 +62,7 @@ pub(crate) fn drop_empty(value: &mut Value) {
 }
 
 /// A list that stands in the document only with an entry.
-fn some(list: Vec<Value>) -> Option<Vec<Value>> {
+pub(crate) fn some(list: Vec<Value>) -> Option<Vec<Value>> {
     Some(list).filter(|list| !list.is_empty())
 }
 

@@ -10,13 +10,13 @@ use std::path::Path;
 
 use self::account::{HealthRecord, SCHEMA};
 use super::{
-    output::print,
+    output::{as_json, print},
     status::{Depth, look},
 };
 use crate::{
     cli::Form,
-    durable::{self, FileError},
-    error::Error,
+    durable,
+    error::Result,
     lock,
     paths::Paths,
     settings::Usable,
@@ -32,7 +32,7 @@ use crate::{
 const STANDS: u64 = 30 * 60 * 1000;
 
 /// Prints the account; an error unless the node is healthy.
-pub(crate) async fn health(paths: &Paths, form: Form, only: Option<&str>) -> Result<(), Error> {
+pub(crate) async fn health(paths: &Paths, form: Form, only: Option<&str>) -> Result {
     if let Some(reason) = only {
         return of_reason(paths, reason);
     }
@@ -49,7 +49,7 @@ pub(crate) async fn health(paths: &Paths, form: Form, only: Option<&str>) -> Res
         looked(paths, None, String::new()).await?
     };
     let text = match form {
-        Form::Json => nmgen::printable_json(&encoded(paths, &account)?) + "\n",
+        Form::Json => as_json(&account)?,
         Form::Text if log::is_service() => String::new(),
         Form::Text => format!("{}\n", account.sentence()),
     };
@@ -58,7 +58,7 @@ pub(crate) async fn health(paths: &Paths, form: Form, only: Option<&str>) -> Res
 }
 
 /// The unit of one reason: an error while the last account fails for it.
-fn of_reason(paths: &Paths, reason: &str) -> Result<(), Error> {
+fn of_reason(paths: &Paths, reason: &str) -> Result {
     // Gone before the account is read, which is written before its mark.
     durable::remove(&paths.health_mark(reason))?;
     let account: Option<HealthRecord> = durable::read_json_or_set_aside(&paths.health())?;
@@ -72,7 +72,7 @@ fn of_reason(paths: &Paths, reason: &str) -> Result<(), Error> {
 }
 
 /// The account of now, by a look at the network only where something has changed.
-async fn watched(paths: &Paths, earlier: Option<&HealthRecord>) -> Result<HealthRecord, Error> {
+async fn watched(paths: &Paths, earlier: Option<&HealthRecord>) -> Result<HealthRecord> {
     if lock::at_work(paths).is_some() {
         // Between two looks that differ: never the base of a later one.
         return looked(paths, earlier, String::new()).await;
@@ -94,7 +94,7 @@ async fn looked(
     paths: &Paths,
     earlier: Option<&HealthRecord>,
     picture: String,
-) -> Result<HealthRecord, Error> {
+) -> Result<HealthRecord> {
     let settings = Usable::load(paths).settings;
     let depth = if lock::at_work(paths).is_some() { Depth::Files } else { Depth::Network };
     let (node, it) = look(paths, &settings, depth).await?;
@@ -144,11 +144,7 @@ fn tell(account: &HealthRecord, earlier: Option<&HealthRecord>) {
 }
 
 /// Writes the account, and marks the reasons whose units have to look.
-fn keep(
-    paths: &Paths,
-    account: &HealthRecord,
-    earlier: Option<&HealthRecord>,
-) -> Result<(), Error> {
+fn keep(paths: &Paths, account: &HealthRecord, earlier: Option<&HealthRecord>) -> Result {
     let reasons = account.reasons_to_look(earlier);
     if earlier != Some(account) {
         write_in_runtime(&paths.health(), account)?;
@@ -159,9 +155,4 @@ fn keep(
         durable::write(&mark, b"", 0o644)?;
     }
     Ok(())
-}
-
-fn encoded(paths: &Paths, account: &HealthRecord) -> Result<String, FileError> {
-    serde_json::to_string_pretty(account)
-        .map_err(|source| FileError::Encode { path: paths.health(), source })
 }

@@ -2,20 +2,26 @@
 
 use std::io::{IsTerminal as _, Write as _};
 
-use crate::{error::Error, paths::Paths, status::log};
+use serde::Serialize;
+
+use crate::{
+    error::{Error, Result},
+    paths::Paths,
+    status::log,
+};
 
 /// Prints text, in which nothing controls a terminal.
-pub(super) fn print(text: &str) -> Result<(), Error> {
+pub(super) fn print(text: &str) -> Result {
     print_bytes(nmgen::printable_lines(text).as_bytes())
 }
 
 /// Prints about a node that may be a collected one: with the paths of its files there.
-pub(super) fn print_of(paths: &Paths, text: &str) -> Result<(), Error> {
+pub(super) fn print_of(paths: &Paths, text: &str) -> Result {
     print(&paths.on_node(text))
 }
 
 /// Prints a page that the program has coloured for a terminal.
-pub(super) fn print_page(text: &str) -> Result<(), Error> {
+pub(super) fn print_page(text: &str) -> Result {
     match log::is_coloured(&std::io::stdout()) {
         true => print_bytes(nmgen::printable_page(text).as_bytes()),
         false => print(text),
@@ -23,16 +29,22 @@ pub(super) fn print_page(text: &str) -> Result<(), Error> {
 }
 
 /// Writes to stdout what has to stay as it is, such as a document.
-pub(super) fn print_bytes(bytes: &[u8]) -> Result<(), Error> {
+pub(super) fn print_bytes(bytes: &[u8]) -> Result {
     let mut stdout = std::io::stdout().lock();
     stdout.write_all(bytes).and_then(|()| stdout.flush()).map_err(Error::Output)
+}
+
+/// One JSON object, in which nothing controls a terminal.
+pub(super) fn as_json<T: Serialize>(value: &T) -> Result<String> {
+    let text = serde_json::to_string_pretty(value).map_err(|error| Error::Output(error.into()))?;
+    Ok(nmgen::printable_json(&text) + "\n")
 }
 
 /// The rows of a console without a size of its own, as a serial one.
 const ROWS: usize = 25;
 
 /// Prints what is made for people: a terminal gets what fits, its prompt counted, and `whole` names the command for the rest.
-pub(super) fn print_to_fit(text: &str, whole: &str) -> Result<(), Error> {
+pub(super) fn print_to_fit(text: &str, whole: &str) -> Result {
     let stdout = std::io::stdout();
     if !stdout.is_terminal() {
         return print_page(text);

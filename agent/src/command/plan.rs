@@ -5,7 +5,7 @@ use std::{io::IsTerminal as _, time::Duration};
 use nmgen::{Reading, diagnostic::Style, source::Source};
 use serde::Serialize;
 
-use super::output::print_page;
+use super::output::{as_json, print_page};
 use crate::{
     bridge::{
         gather::{Readings, gather},
@@ -17,7 +17,7 @@ use crate::{
     client::{dbus::Bus, netlink::Netlink},
     document,
     durable::record::Record,
-    error::Error,
+    error::{Error, Result},
     network::NetworkError,
     paths::Paths,
     settings::{Settings, Usable},
@@ -34,8 +34,7 @@ struct PlanReport<'a> {
     plan: &'a BridgePlan,
 }
 
-/// Prints the plan.
-pub(crate) async fn plan(paths: &Paths, json: bool) -> Result<(), Error> {
+pub(crate) async fn plan(paths: &Paths, json: bool) -> Result {
     let settings = Usable::load(paths).told();
     let in_force = Record::load(paths).document_in_force(paths);
     let chosen = document::choose(paths, in_force.as_ref(), Duration::ZERO, || {}).await?;
@@ -55,7 +54,7 @@ pub(crate) async fn plan(paths: &Paths, json: bool) -> Result<(), Error> {
 }
 
 /// The inputs of now, or of a node that was collected.
-async fn inputs(paths: &Paths, settings: &Settings) -> Result<Inputs, Error> {
+async fn inputs(paths: &Paths, settings: &Settings) -> Result<Inputs> {
     if let Some(facts) = paths.collected() {
         return Ok(Readings::collected(facts)?.inputs(paths, settings)?);
     }
@@ -73,11 +72,6 @@ async fn inputs(paths: &Paths, settings: &Settings) -> Result<Inputs, Error> {
         NetworkError::NotReady { what, bound }
     };
     tokio::time::timeout(bound, inputs).await.map_err(late)?
-}
-
-fn as_json(report: &PlanReport<'_>) -> Result<String, Error> {
-    let text = serde_json::to_string_pretty(report).map_err(|e| Error::Output(e.into()))?;
-    Ok(nmgen::printable_json(&text) + "\n")
 }
 
 /// The document, and everything else as comments above it.

@@ -4,11 +4,14 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use super::{output::print_page, status::wrapped};
+use super::{
+    output::{as_json, print_page},
+    status::wrapped,
+};
 use crate::{
     cli::Form,
     client::netlink::Netlink,
-    error::Error,
+    error::{Error, Result},
     network::NetworkError,
     paths::Paths,
     probe::wire::{self, Asked, Finding, Verdict, Wire},
@@ -29,13 +32,12 @@ const NAME: usize = 10;
 #[derive(Debug, Serialize)]
 struct ProbeReport {
     schema: u32,
-    /// Whether no probe failed.
     ok: bool,
     findings: Vec<Finding>,
 }
 
 /// Asks and prints.
-pub(crate) async fn probe(paths: &Paths, form: Form) -> Result<(), Error> {
+pub(crate) async fn probe(paths: &Paths, form: Form) -> Result {
     let settings = Usable::load(paths).told();
     let netlink = Netlink::connect().map_err(NetworkError::from)?;
     let bound = settings.timeout.probe.get().max(LEAST);
@@ -53,10 +55,7 @@ pub(crate) async fn probe(paths: &Paths, form: Form) -> Result<(), Error> {
     let report = ProbeReport { schema: 1, ok: failed == 0, findings };
     print_page(&match form {
         Form::Text => page(&report.findings),
-        Form::Json => {
-            let text = serde_json::to_string_pretty(&report);
-            nmgen::printable_json(&text.map_err(|e| Error::Output(e.into()))?) + "\n"
-        }
+        Form::Json => as_json(&report)?,
     })?;
     if failed == 0 { Ok(()) } else { Err(Error::Wire { failed }) }
 }

@@ -21,15 +21,15 @@ use super::{
     diff::{bridge_differences, committed_bridge},
     difference::{Differences, from_record},
     gateway, mtu_migration,
-    output::{print_page, print_to_fit},
+    output::{as_json, print_page, print_to_fit},
     services,
 };
 use crate::{
     cli::StatusForm,
     client::dbus::awaited_by,
     document::{self, Chosen},
-    durable::{FileError, record::Record},
-    error::Error,
+    durable::record::Record,
+    error::Result,
     lock,
     model::{Oversized, Wants, facts::Outage},
     network::{
@@ -52,7 +52,7 @@ use crate::{
 const UNITS: usize = 4;
 
 /// Prints the status; an error unless the node's document is in force.
-pub(crate) async fn status(paths: &Paths, form: StatusForm) -> Result<(), Error> {
+pub(crate) async fn status(paths: &Paths, form: StatusForm) -> Result {
     let (text, verdict) = text(paths, form).await?;
     let text = paths.on_node(&text);
     match form {
@@ -78,7 +78,7 @@ pub(super) async fn look(
     paths: &Paths,
     settings: &Settings,
     depth: Depth,
-) -> Result<(NodeStatus, Assessment), Error> {
+) -> Result<(NodeStatus, Assessment)> {
     let mut node = find(paths, settings, depth).await?;
     let assessment = verdict::assess(&node);
     let is_asked = depth == Depth::Gateways && paths.is_system() && node.report.down.is_none();
@@ -119,7 +119,7 @@ async fn turn(report: &StatusReport) -> Option<String> {
     })
 }
 
-async fn find(paths: &Paths, settings: &Settings, depth: Depth) -> Result<NodeStatus, Error> {
+async fn find(paths: &Paths, settings: &Settings, depth: Depth) -> Result<NodeStatus> {
     let boot = StatusFile::load(paths)?;
     let record = Record::load(paths);
     let in_force = record.document_in_force(paths);
@@ -177,11 +177,7 @@ async fn find(paths: &Paths, settings: &Settings, depth: Depth) -> Result<NodeSt
     Ok(NodeStatus { report, chosen, record, at_work })
 }
 
-/// The status in its form, and the verdict.
-pub(crate) async fn text(
-    paths: &Paths,
-    form: StatusForm,
-) -> Result<(String, Result<(), Error>), Error> {
+pub(crate) async fn text(paths: &Paths, form: StatusForm) -> Result<(String, Result)> {
     let settings = Usable::load(paths).told();
     let (node, assessment) = look(paths, &settings, Depth::Gateways).await?;
     let text = match form {
@@ -193,9 +189,7 @@ pub(crate) async fn text(
                 verdict: assessment.verdict.row().word,
                 verdict_reason: assessment.code,
             };
-            let text = serde_json::to_string_pretty(&printed)
-                .map_err(|source| FileError::Encode { path: paths.status(), source })?;
-            nmgen::printable_json(&text) + "\n"
+            as_json(&printed)?
         }
     };
     Ok((text, assessment.result()))
@@ -222,7 +216,7 @@ async fn down(chosen: &Chosen, report: &StatusReport, paths: &Paths) -> Option<O
 }
 
 /// The MTU that the cluster wants while it changes its own, beside those of the document's links; `None` where its script sets it.
-async fn of_the_cluster(paths: &Paths, record: &Record) -> Result<Option<Standing>, Error> {
+async fn of_the_cluster(paths: &Paths, record: &Record) -> Result<Option<Standing>> {
     let migration =
         Migration::load(paths)?.filter(|migration| !migration.by_script && paths.has_network());
     let Some(migration) = migration else { return Ok(None) };
@@ -258,7 +252,7 @@ async fn drift_now(
     chosen: &Chosen,
     record: &Record,
     report: &mut StatusReport,
-) -> Result<(Vec<String>, Differences), Error> {
+) -> Result<(Vec<String>, Differences)> {
     let nothing = || (Vec::new(), Differences::default());
     if chosen.document.is_none() {
         let Some(plan) = committed_bridge(paths)? else {

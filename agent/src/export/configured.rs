@@ -31,7 +31,6 @@ impl<'a> Configured<'a> {
         self.0.get(&(name, false)).copied()
     }
 
-    /// All of them.
     pub(super) fn all(&self) -> impl Iterator<Item = &'a Profile> {
         self.0.values().copied()
     }

@@ -8,7 +8,7 @@ use super::{
     left_out::LeftOut,
 };
 use crate::{
-    bridge::{drop_empty, ip},
+    bridge::ip,
     model::{
         Profile,
         connection::{self, ConnectionSettings},
@@ -127,7 +127,6 @@ pub(super) fn exported(
     let secrets = has_secret.then(|| format!("secrets of {name}"));
     left_out
         .push(LeftOut::new(secrets, "no output has them; NetworkManager keeps those that it has"));
-    drop_empty(&mut own);
     own
 }
 

@@ -1,6 +1,6 @@
 //! The document as text: comments above it, or a manifest around it.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::left_out::LeftOut;
 
@@ -28,20 +28,14 @@ pub(crate) fn manifest(
 ) -> Result<String, serde_yaml::Error> {
     // The label has the name in the form of DNS.
     let name = hostname.to_lowercase();
-    let document: serde_yaml::Value = serde_yaml::from_str(yaml)?;
-    let mut spec = serde_yaml::Mapping::new();
-    let selector = Value::from(serde_json::Map::from_iter([(
-        "kubernetes.io/hostname".to_owned(),
-        Value::from(&*name),
-    )]));
-    spec.insert("nodeSelector".into(), serde_yaml::to_value(selector)?);
-    spec.insert("desiredState".into(), document);
-    let mut policy = serde_yaml::Mapping::new();
-    policy.insert("apiVersion".into(), "nmstate.io/v1".into());
-    policy.insert("kind".into(), "NodeNetworkConfigurationPolicy".into());
-    let metadata = serde_yaml::Mapping::from_iter([("name".into(), name.into())]);
-    policy.insert("metadata".into(), metadata.into());
-    policy.insert("spec".into(), spec.into());
+    let document: Value = serde_yaml::from_str(yaml)?;
+    let spec = json!({"nodeSelector": {"kubernetes.io/hostname": name}, "desiredState": document});
+    let policy = json!({
+        "apiVersion": "nmstate.io/v1",
+        "kind": "NodeNetworkConfigurationPolicy",
+        "metadata": {"name": name},
+        "spec": spec,
+    });
     Ok(head(exported, hostname) + &serde_yaml::to_string(&policy)?)
 }
 

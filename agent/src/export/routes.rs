@@ -85,7 +85,6 @@ fn told(route: &Value) -> String {
     }
 }
 
-/// Routing rules that a profile has.
 pub(super) fn rules(
     state: &Value,
     configured: &Configured<'_>,

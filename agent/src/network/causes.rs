@@ -8,13 +8,13 @@ use std::{
 
 use serde::Serialize;
 
-use super::{NetworkError, real::first_wants};
+use super::{Result, real::first_wants};
 use crate::{
     client::{
         dbus::{Bus, CardState},
         netlink::Netlink,
     },
-    model::{Family, Link, LinkRef, OnLink, Planned, Profile},
+    model::{Family, Link, LinkRef, OnLink, Planned, Profile, connection::Record},
     paths::Paths,
     probe::wire::{self, Verdict},
     state::Parsed,
@@ -58,10 +58,7 @@ struct Evidence {
 }
 
 /// Returns the causes, the one that explains the others first. `document` is this node's.
-pub(crate) async fn causes(
-    paths: &Paths,
-    document: Option<&Parsed>,
-) -> Result<Vec<Cause>, NetworkError> {
+pub(crate) async fn causes(paths: &Paths, document: Option<&Parsed>) -> Result<Vec<Cause>> {
     let (bus, netlink) = (Bus::connect().await?, Netlink::connect()?);
     let links = netlink.links().await?;
     let wants = document.map(|document| first_wants(document, &links)).unwrap_or_default();
@@ -91,7 +88,7 @@ pub(crate) async fn causes(
 }
 
 /// The profiles that somebody has configured: NetworkManager makes some of its own, for cards that have none.
-pub(crate) async fn configured(bus: &Bus) -> Result<Vec<Profile>, NetworkError> {
+pub(crate) async fn configured(bus: &Bus) -> Result<Vec<Profile>> {
     let configured: Vec<String> =
         bus.profiles().await?.into_iter().map(|profile| profile.uuid).collect();
     let mut profiles = bus.connections().await?;
@@ -245,26 +242,16 @@ fn is_profile(path: &Path) -> bool {
 
 /// The static IPv4 addresses of the profiles that connect by themselves, each to be asked for on its interface.
 pub(crate) fn addresses(profiles: &[Profile]) -> Vec<Planned> {
-    let of_profile = |profile: &Profile| {
-        let link = profile.interface_name()?.to_owned();
-        let data = profile.settings.get("ipv4", "address-data")?.clone();
-        profile.connects_by_itself().then_some((link, data))
-    };
     let mut found = Vec::new();
-    for (link, data) in profiles.iter().filter_map(of_profile) {
-        for record in data.records() {
-            let ip = record
-                .get("address")
-                .and_then(|value| value.text())
-                .and_then(|text| text.parse().ok());
-            let prefix = record.get("prefix").and_then(|value| value.number());
-            if let (Some(ip), Some(prefix)) =
-                (ip, prefix.and_then(|prefix| u8::try_from(prefix).ok()))
-            {
-                let on = OnLink { link: link.clone(), ip, prefix };
-                found.push(Planned { on, links: vec![link.clone()] });
-            }
-        }
+    for profile in profiles.iter().filter(|profile| profile.connects_by_itself()) {
+        let Some(link) = profile.interface_name() else { continue };
+        let on = |record: &Record| {
+            let ip = record.get("address")?.text()?.parse().ok()?;
+            let prefix = record.get("prefix")?.number()?.try_into().ok()?;
+            Some(OnLink { link: link.to_owned(), ip, prefix })
+        };
+        let all = profile.settings.records("ipv4", "address-data").iter().filter_map(on);
+        found.extend(all.map(|on| Planned { on, links: vec![link.to_owned()] }));
     }
     found
 }

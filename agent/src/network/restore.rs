@@ -5,7 +5,7 @@ use std::time::Duration;
 use nmgen::chain;
 use tokio::time::Instant;
 
-use super::{NetworkError, Undone, bridges, clients::Clients, foreign, stale};
+use super::{NetworkError, Result, Undone, bridges, clients::Clients, foreign, stale};
 use crate::{
     client::{
         netlink::{Events, KeptAddress},
@@ -31,11 +31,14 @@ struct Lost {
     what: String,
 }
 
+impl Lost {
+    fn of(link: &str, what: String) -> Self {
+        Self { link: Some(link.to_owned()), what }
+    }
+}
+
 /// Rolls back the checkpoints of the transaction.
-pub(super) async fn checkpoints(
-    net: &Clients<'_>,
-    before: &Before,
-) -> Result<Undone, NetworkError> {
+pub(super) async fn checkpoints(net: &Clients<'_>, before: &Before) -> Result<Undone> {
     patient(net, async || {
         let mut undone = Undone::NoCheckpoint;
         for checkpoint in net.own_checkpoints(before).await? {
@@ -57,13 +60,13 @@ pub(super) async fn checkpoints(
 
 /// Makes NetworkManager reload its profiles: a checkpoint does not restore inactive profiles or the
 /// exact bytes of edited ones, but the copies on disk do.
-pub(super) async fn profiles(net: &Clients<'_>) -> Result<(), NetworkError> {
+pub(super) async fn profiles(net: &Clients<'_>) -> Result {
     patient(net, async || Ok(net.bus.reload_files().await?)).await
 }
 
 /// Reapplies the profile on disk to each earlier device. A failure is a warning; the proof of the
 /// roll back decides.
-pub(super) async fn reapply(net: &Clients<'_>, before: &Before) -> Result<(), NetworkError> {
+pub(super) async fn reapply(net: &Clients<'_>, before: &Before) -> Result {
     patient(net, async || {
         for active in &before.active {
             match net.bus.reapply(active).await {
@@ -79,11 +82,7 @@ pub(super) async fn reapply(net: &Clients<'_>, before: &Before) -> Result<(), Ne
 }
 
 /// Undoes bridges if OVSDB is up: without it no bridge works, and none was made.
-pub(super) async fn bridges(
-    net: &Clients<'_>,
-    before: &Before,
-    made: &[String],
-) -> Result<(), NetworkError> {
+pub(super) async fn bridges(net: &Clients<'_>, before: &Before, made: &[String]) -> Result {
     if !bridges::is_needed(before, made) {
         return Ok(());
     }
@@ -103,10 +102,7 @@ pub(super) async fn bridges(
 }
 
 /// Completes the bridges that NetworkManager made again: foreign ports, and the numbers of its own.
-pub(super) async fn complete_bridges(
-    net: &Clients<'_>,
-    before: &Before,
-) -> Result<(), NetworkError> {
+pub(super) async fn complete_bridges(net: &Clients<'_>, before: &Before) -> Result {
     if before.bridges.is_empty() {
         return Ok(());
     }
@@ -117,10 +113,7 @@ pub(super) async fn complete_bridges(
 
 /// Repeats work with NetworkManager if it dies in the middle: systemd starts a new process, which
 /// has no checkpoints and reads the profiles from disk.
-async fn patient<T>(
-    net: &Clients<'_>,
-    work: impl AsyncFn() -> Result<T, NetworkError>,
-) -> Result<T, NetworkError> {
+async fn patient<T>(net: &Clients<'_>, work: impl AsyncFn() -> Result<T>) -> Result<T> {
     loop {
         net.bus.started_network_manager().await?;
         match work().await {
@@ -144,10 +137,7 @@ struct RestoreProgress<'b> {
     is_under_way: bool,
 }
 
-async fn progress<'b>(
-    net: &Clients<'_>,
-    before: &'b Before,
-) -> Result<RestoreProgress<'b>, NetworkError> {
+async fn progress<'b>(net: &Clients<'_>, before: &'b Before) -> Result<RestoreProgress<'b>> {
     let (active, activated) = net.bus.active_and_activated().await?;
     let is_inactive = |wanted: &&Active| !active.iter().any(|a| a.uuid == wanted.uuid);
     let mut were_up = active.iter().filter(|active| before.activated.contains(&active.uuid));
@@ -184,7 +174,7 @@ pub(super) async fn restored(
     net: &Clients<'_>,
     &Proof { before, foreign, is_refused }: &Proof<'_>,
     bound: Duration,
-) -> Result<(), NetworkError> {
+) -> Result {
     let deadline = Instant::now() + bound;
     let mut events = Events::subscribe()?;
     let mut signals = net.bus.signals().await.ok();
@@ -251,7 +241,7 @@ pub(super) async fn restored(
 }
 
 /// Sets the earlier MTUs. A refusal is told; the proof decides.
-async fn set_mtus(net: &Clients<'_>, before: &Before) -> Result<(), NetworkError> {
+async fn set_mtus(net: &Clients<'_>, before: &Before) -> Result {
     for (link, mtu) in other_mtus(before, &net.netlink.links().await?) {
         tracing::warn!("{} keeps the MTU of the undone change; setting {mtu}", link.name);
         net.netlink.set_mtu(link, mtu).await.or_warn();
@@ -260,11 +250,7 @@ async fn set_mtus(net: &Clients<'_>, before: &Before) -> Result<(), NetworkError
 }
 
 /// Gives the earlier preferred default routes their place again, each once. A refusal is told; the proof decides.
-async fn set_leads(
-    net: &Clients<'_>,
-    before: &Before,
-    tried: &mut Vec<Lead>,
-) -> Result<(), NetworkError> {
+async fn set_leads(net: &Clients<'_>, before: &Before, tried: &mut Vec<Lead>) -> Result {
     for lead in leading(before, &net.netlink.default_routes().await?) {
         if tried.contains(&lead) {
             continue;
@@ -327,7 +313,7 @@ fn other_mtus<'l>(before: &Before, links: &'l [Link]) -> Vec<(&'l Link, u32)> {
 }
 
 /// The parts of the earlier network, but for its profiles, that are not there.
-async fn lost(net: &Clients<'_>, before: &Before) -> Result<Vec<Lost>, NetworkError> {
+async fn lost(net: &Clients<'_>, before: &Before) -> Result<Vec<Lost>> {
     let addresses = net.netlink.addresses().await?;
     let routes = net.netlink.default_routes().await?;
     let links = net.netlink.links().await?;
@@ -335,7 +321,7 @@ async fn lost(net: &Clients<'_>, before: &Before) -> Result<Vec<Lost>, NetworkEr
         .addresses
         .iter()
         .filter(|b| !addresses.iter().any(|a| a.on == **b && a.is_settled(&links)))
-        .map(|address| Lost { link: Some(address.link.clone()), what: address.to_string() });
+        .map(|address| Lost::of(&address.link, address.to_string()));
     // A DHCP server names the gateway that it has now.
     let is_leased = |gateway: &Gateway| {
         gateway.ip.is_ipv4()
@@ -363,17 +349,12 @@ async fn lost(net: &Clients<'_>, before: &Before) -> Result<Vec<Lost>, NetworkEr
             .any(|a| a.on.link == *link && a.dynamic && a.is_global() && a.on.ip.is_ipv4())
     };
     let leases = before.leased.iter().filter(|link| !has_lease(link));
-    let leases = leases.map(|link| Lost {
-        link: Some(link.clone()),
-        what: format!("an address from DHCP on {link}"),
-    });
-    let mtus = other_mtus(before, &links).into_iter().map(|(link, mtu)| Lost {
-        link: Some(link.name.clone()),
-        what: format!("the MTU {mtu} of {}", link.name),
-    });
-    let leads = before.lost_leads(&routes).into_iter().map(|lead| Lost {
-        link: Some(lead.link.clone()),
-        what: format!("the preferred {} default route by {}", lead.family, lead.link),
+    let leases = leases.map(|link| Lost::of(link, format!("an address from DHCP on {link}")));
+    let mtus = other_mtus(before, &links).into_iter();
+    let mtus =
+        mtus.map(|(link, mtu)| Lost::of(&link.name, format!("the MTU {mtu} of {}", link.name)));
+    let leads = before.lost_leads(&routes).into_iter().map(|Lead { family, link, .. }| {
+        Lost::of(link, format!("the preferred {family} default route by {link}"))
     });
     Ok(lost.chain(gateways).chain(leases).chain(mtus).chain(leads).collect())
 }
@@ -384,12 +365,8 @@ fn lost_profiles(before: &Before, progress: Option<&RestoreProgress<'_>>) -> Vec
         return vec![Lost { link: None, what: "NetworkManager's active profiles".to_owned() }];
     };
     let were_up = inactive.iter().filter(|active| before.activated.contains(&active.uuid));
-    were_up
-        .map(|active| Lost {
-            link: Some(active.device.clone()),
-            what: format!("the profile {} of {}", active.uuid, active.device),
-        })
-        .collect()
+    let what = |active: &Active| format!("the profile {} of {}", active.uuid, active.device);
+    were_up.map(|active| Lost::of(&active.device, what(active))).collect()
 }
 
 /// The parts that were lost with a card, and the rest.

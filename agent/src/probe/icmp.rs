@@ -31,14 +31,8 @@ type Token = [u8; 4];
 
 /// Sends an echo request by the link with this index and waits a second for the answer.
 pub(super) async fn echo(ip: IpAddr, link: u32) -> io::Result<()> {
-    let (family, protocol) = match ip {
-        IpAddr::V4(_) => (AddressFamily::Inet, SockProtocol::Icmp),
-        IpAddr::V6(_) => (AddressFamily::Inet6, SockProtocol::IcmpV6),
-    };
-    let flags = SockFlag::SOCK_NONBLOCK | SockFlag::SOCK_CLOEXEC;
-    let fd = socket(family, SockType::Raw, flags, protocol)?;
     let token: Token = random::bytes()?;
-    hear(&fd, ip, [token[0], token[1]])?;
+    let fd = raw_socket(ip, [token[0], token[1]])?;
     let fd = event_fd::watch(fd, Interest::READABLE)?;
     send(fd.get_ref(), &request(ip.is_ipv4(), token), ip, link)?;
     tokio::time::timeout(BOUND, answer(&fd, ip.is_ipv4(), token))
@@ -46,8 +40,20 @@ pub(super) async fn echo(ip: IpAddr, link: u32) -> io::Result<()> {
         .map_err(|_| io::Error::from(io::ErrorKind::TimedOut))?
 }
 
+/// A raw socket of ICMP that hears the replies of this address to this identifier.
+pub(super) fn raw_socket(ip: IpAddr, id: [u8; 2]) -> io::Result<OwnedFd> {
+    let (family, protocol) = match ip {
+        IpAddr::V4(_) => (AddressFamily::Inet, SockProtocol::Icmp),
+        IpAddr::V6(_) => (AddressFamily::Inet6, SockProtocol::IcmpV6),
+    };
+    let flags = SockFlag::SOCK_NONBLOCK | SockFlag::SOCK_CLOEXEC;
+    let fd = socket(family, SockType::Raw, flags, protocol)?;
+    hear(&fd, ip, id)?;
+    Ok(fd)
+}
+
 /// Lets a raw socket hear replies of this address to this identifier alone; without a filter it gets those to everybody.
-pub(super) fn hear(socket: &OwnedFd, ip: IpAddr, [a, b]: [u8; 2]) -> io::Result<()> {
+fn hear(socket: &OwnedFd, ip: IpAddr, [a, b]: [u8; 2]) -> io::Result<()> {
     let id = u16::from_be_bytes([a, b]).into();
     match ip {
         IpAddr::V4(ip) => {

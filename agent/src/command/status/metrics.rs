@@ -5,18 +5,13 @@
 use std::path::Path;
 
 use super::{
+    page::once,
     report::NodeStatus,
     verdict::{Assessment, Code},
 };
-use crate::status::progress::Done;
-
-/// Milliseconds of a second.
 const MILLISECONDS: f64 = 1000.0;
-
-/// Microseconds of a second.
 const MICROSECONDS: f64 = 1_000_000.0;
 
-/// The metrics.
 #[derive(Default)]
 struct Metrics(String);
 
@@ -68,7 +63,6 @@ fn count<T>(all: &[T]) -> f64 {
     all.len() as f64
 }
 
-/// All metrics of a status.
 pub(super) fn metrics(it: &Assessment, node: &NodeStatus) -> String {
     let NodeStatus { report, chosen, .. } = node;
     let (boot, row) = (&report.boot, it.verdict.row());
@@ -136,32 +130,21 @@ pub(super) fn metrics(it: &Assessment, node: &NodeStatus) -> String {
         "Its end, since 1970.",
         boot.finished.and_then(seconds),
     );
+    let rounded = |time: f64| (time / MILLISECONDS * MICROSECONDS).round() / MICROSECONDS;
+    let phases: Vec<(String, f64)> = once(&boot.phases)
+        .iter()
+        .map(|(done, _)| (done.phase.name(), rounded(done.milliseconds)))
+        .collect();
     metrics.gauge(
         "dayone_phase_duration_seconds",
         "Time that a phase of this run took, all its turns.",
-        by_phase(&boot.phases).iter().map(|(phase, time)| ([("phase", phase.as_str())], *time)),
+        phases.iter().map(|(phase, time)| ([("phase", phase.as_str())], *time)),
     );
     metrics.0
 }
 
 fn shown(path: &Path) -> String {
     path.display().to_string()
-}
-
-/// Each phase once, in the order of its first turn.
-fn by_phase(all: &[Done]) -> Vec<(String, f64)> {
-    let mut phases: Vec<(String, f64)> = Vec::new();
-    for done in all {
-        let (name, time) = (done.phase.name(), done.milliseconds / MILLISECONDS);
-        match phases.iter_mut().find(|phase| phase.0 == name) {
-            Some(it) => it.1 += time,
-            None => phases.push((name, time)),
-        }
-    }
-    for (_, time) in &mut phases {
-        *time = (*time * MICROSECONDS).round() / MICROSECONDS;
-    }
-    phases
 }
 
 #[cfg(test)]

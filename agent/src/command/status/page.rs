@@ -11,7 +11,6 @@ use crate::{
 
 /// The width of a console without a size of its own.
 const WIDTH: usize = 80;
-/// The width of the keys.
 const KEY: usize = 10;
 
 /// `key: value`, the value on as many lines as it needs; words are never cut.
@@ -41,7 +40,6 @@ pub(crate) fn wrapped(text: &str, width: usize) -> Vec<String> {
     lines
 }
 
-/// The page.
 pub(super) fn page(it: &Assessment, node: &NodeStatus, coloured: bool) -> String {
     let paint = Paint { coloured };
     let mut page = String::new();
@@ -193,8 +191,8 @@ fn trial(tried: &TrialReport) -> String {
     }
 }
 
-/// Each phase once, in the order in which they first ended, with the sum of its times.
-fn timeline(phases: &[Done]) -> String {
+/// Each phase once, in the order in which they first ended, with the sum of its times and their number.
+pub(super) fn once(phases: &[Done]) -> Vec<(Done, usize)> {
     let mut once: Vec<(Done, usize)> = Vec::new();
     for done in phases {
         match once.iter_mut().find(|(earlier, _)| earlier.phase == done.phase) {
@@ -206,12 +204,16 @@ fn timeline(phases: &[Done]) -> String {
             None => once.push((done.clone(), 1)),
         }
     }
+    once
+}
+
+fn timeline(phases: &[Done]) -> String {
     let one = |(done, times): &(Done, usize)| {
         let times = if *times > 1 { format!(" ({times} times)") } else { String::new() };
         let failed = if done.ok { "" } else { " FAILED" };
         format!("{} {}{times}{failed}", done.phase.name(), time(done.milliseconds))
     };
-    once.iter().map(one).collect::<Vec<_>>().join(" > ")
+    once(phases).iter().map(one).collect::<Vec<_>>().join(" > ")
 }
 
 fn time(milliseconds: f64) -> String {

@@ -10,8 +10,7 @@ use std::{
 use nix::{
     errno::Errno,
     sys::socket::{
-        AddressFamily, MsgFlags, SockFlag, SockProtocol, SockType, SockaddrIn, SockaddrIn6,
-        connect, getsockopt, recv, setsockopt, socket,
+        MsgFlags, SockaddrIn, SockaddrIn6, connect, getsockopt, recv, setsockopt,
         sockopt::{IpMtu, Ipv6DontFrag},
     },
 };
@@ -43,14 +42,8 @@ pub(super) struct Echo {
 impl Echo {
     /// `link` is the interface index for link-local addresses.
     pub(super) fn to(ip: IpAddr, link: u32) -> io::Result<Self> {
-        let (family, protocol) = match ip {
-            IpAddr::V4(_) => (AddressFamily::Inet, SockProtocol::Icmp),
-            IpAddr::V6(_) => (AddressFamily::Inet6, SockProtocol::IcmpV6),
-        };
-        let flags = SockFlag::SOCK_NONBLOCK | SockFlag::SOCK_CLOEXEC;
-        let fd = socket(family, SockType::Raw, flags, protocol)?;
         let id = random::bytes()?;
-        icmp::hear(&fd, ip, id)?;
+        let fd = icmp::raw_socket(ip, id)?;
         match ip {
             IpAddr::V4(ip) => {
                 connect(fd.as_raw_fd(), &SockaddrIn::from(SocketAddrV4::new(ip, 0)))?;
