@@ -86,6 +86,12 @@ impl Paths {
         self.under("/sys/fs/cgroup/system.slice").join(unit)
     }
 
+    /// Whether a link forwards packets of IPv4, and of IPv6.
+    pub(crate) fn forwarding(&self, link: &str) -> [PathBuf; 2] {
+        ["ipv4", "ipv6"]
+            .map(|family| self.under(&format!("/proc/sys/net/{family}/conf/{link}/forwarding")))
+    }
+
     /// The directory of a device; a name that is no plain one, as of a collected node, is no device's.
     pub(crate) fn device(&self, name: &str) -> Option<PathBuf> {
         let is_plain = Path::new(name).file_name().is_some_and(|plain| plain == name);

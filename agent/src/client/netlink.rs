@@ -4,6 +4,7 @@
 mod changes;
 #[cfg(any(test, feature = "fuzzing"))]
 mod dump;
+mod kept_neighbours;
 mod kept_routes;
 mod links;
 mod routes;
@@ -32,7 +33,7 @@ use tokio::sync::Mutex;
 
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) use self::dump::Dump;
-pub(crate) use self::kept_routes::KeptRoute;
+pub(crate) use self::{kept_neighbours::KeptNeighbour, kept_routes::KeptRoute};
 use crate::model::{Address, Link, OnLink, Route, Scope};
 
 /// A failed operation of the kernel.

@@ -2,7 +2,6 @@
 
 use std::{
     collections::BTreeSet,
-    io,
     os::unix::fs::MetadataExt as _,
     path::{Path, PathBuf},
 };

@@ -8,17 +8,16 @@ use std::{
 use super::{
     Network, NetworkError, Result, Say, Undone, above, activate, automatic, bridges, captures,
     clients::Clients,
-    foreign, foreign_routes, held, hung, planning, readiness,
+    foreign, held, hung,
+    of_others::OfOthers,
+    planning, readiness,
     restore::{self, Proof},
     takeover::{self, Leftovers},
     verify::{self, Compared},
 };
 use crate::{
     bridge::plan::BridgePlan,
-    client::{
-        netlink::{KeptAddress, KeptRoute},
-        ovsdb::Ovsdb,
-    },
+    client::{netlink::KeptAddress, ovsdb::Ovsdb},
     document::identity,
     durable::pins::Pins,
     model::{
@@ -36,8 +35,8 @@ pub(crate) struct RealNetwork<'a> {
     /// Addresses on the document's interfaces from neither a profile nor a lease, which must stay
     /// (a keepalived VIP). The journal has no more than their names: they are stale after a restart of the agent.
     foreign: RefCell<Vec<KeptAddress>>,
-    /// Routes over them of other programs: FRR, OVN-Kubernetes.
-    foreign_routes: RefCell<Vec<KeptRoute>>,
+    /// What other programs have on them besides: FRR, OVN-Kubernetes.
+    of_others: RefCell<OfOthers>,
     /// Whether NetworkManager's part of the change is in profiles of the agent's own, which have a proof of their own.
     by_profiles: Cell<bool>,
 }
@@ -46,19 +45,19 @@ impl<'a> RealNetwork<'a> {
     /// Connects to the bus and the kernel; neither NetworkManager nor OVSDB need be there yet.
     pub(crate) async fn connect(paths: &'a Paths, wait: &'a Wait) -> Result<Self> {
         let clients = Clients::connect(paths, wait).await?;
-        let foreign_routes = RefCell::default();
+        let of_others = RefCell::default();
         let by_profiles = Cell::default();
-        Ok(Self { clients, foreign: RefCell::default(), foreign_routes, by_profiles })
+        Ok(Self { clients, foreign: RefCell::default(), of_others, by_profiles })
     }
 
     async fn ovsdb(&self) -> Result<Ovsdb> {
         Ok(Ovsdb::connect(&self.clients.paths.ovsdb_socket()).await?)
     }
 
-    async fn put_back_routes(&self, which: impl Fn(&KeptRoute) -> bool) {
-        let mut routes = self.foreign_routes.borrow().clone();
-        routes.retain(which);
-        foreign_routes::put_back(&self.clients, &routes).await;
+    /// Restores what other programs had on these links, or on all.
+    async fn put_back_of_others(&self, over: Option<&[&str]>) {
+        let of_others = self.of_others.borrow().clone();
+        of_others.put_back(&self.clients, over).await;
     }
 
     fn foreign(&self) -> Vec<KeptAddress> {
@@ -219,8 +218,8 @@ impl Network for RealNetwork<'_> {
         ) = tokio::try_join!(bridges, kernel, manager)?;
         let of_others = foreign::find(&self.clients, &active, &addresses).await?;
         *self.foreign.borrow_mut() = foreign::of_document(&of_others, wants);
-        *self.foreign_routes.borrow_mut() =
-            self.clients.netlink.routes_of_others(&links, &wants.links).await?;
+        let besides = OfOthers::of(&self.clients, &links, &wants.links).await?;
+        *self.of_others.borrow_mut() = besides;
         let addresses: Vec<Address> = addresses.into_iter().map(|kept| kept.address).collect();
         let leading = Lead::addresses(&routes, &addresses);
         let (dynamic, fixed): (Vec<_>, Vec<_>) =
@@ -332,7 +331,7 @@ impl Network for RealNetwork<'_> {
         let with_ip = wants.addresses.iter().map(|address| address.link.as_str());
         let with_ip = with_ip.chain(wants.dynamic.iter().map(|dynamic| dynamic.link.as_str()));
         let with_ip: Vec<&str> = with_ip.collect();
-        self.put_back_routes(|route| route.is_over(&with_ip)).await;
+        self.put_back_of_others(Some(&with_ip)).await;
         Ok(())
     }
 
@@ -403,7 +402,7 @@ impl Network for RealNetwork<'_> {
         let proof = Proof { before, foreign: &self.foreign(), is_refused: !refused.is_empty() };
         hung::released(&self.clients, restore::restored(&self.clients, &proof, bound)).await?;
         restore::complete_bridges(&self.clients, before).await?;
-        self.put_back_routes(|_| true).await;
+        self.put_back_of_others(None).await;
         Ok(())
     }
 }
