@@ -23,6 +23,7 @@ mod offline;
 mod older;
 mod pending;
 mod plan;
+mod pod;
 mod policies;
 mod removed;
 mod runbook;

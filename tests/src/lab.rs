@@ -169,7 +169,7 @@ impl Lab {
         &self.rootfs
     }
 
-    /// The root file system for a node; those with systemd 252 and with podman are built on first use.
+    /// The root file system for a node; those with systemd 252, podman and OVN are built on first use.
     pub(crate) fn rootfs(&self, node: &Node) -> Result<PathBuf> {
         match node.flavour {
             Some(flavour) => prepare(&[flavour]),

@@ -5,7 +5,7 @@ use std::fs;
 use tests::{
     dayone::{
         APPLIED, BRIDGE_PROFILES, DAY_ONE, MAC, agent, br_ex_works, bridge_outcome, exports,
-        finished, follow, outcome, patch_port, volatile_profiles, with_bridge,
+        finished, follow, outcome, pod_started, volatile_profiles, with_bridge,
     },
     derived::{document, in_userspace},
     guide,
@@ -35,7 +35,7 @@ never-default=true
 fn node() -> Node {
     let node = Node::new("worker-0").nic(Nic::new("eno1", MAC)).keyfile("eno1", DAY_ONE);
     let node = node.keyfile("office", TUNNEL);
-    let node = with_bridge(agent(node.field(Release::V4_22).ovn_remains()));
+    let node = with_bridge(agent(node.field(Release::V4_22).ovn()));
     let condition = format!("[Unit]\nConditionPathExists={INSTALLED}\n");
     ["dayone", "dayone-recover", "dayone-bridge"].iter().fold(node, |node, unit| {
         let drop_in = format!("/etc/systemd/system/{unit}.service.d/50-absent.conf");
@@ -48,7 +48,7 @@ fn seen(case: &Case<'_>) -> Result<String, Error> {
     let inside = case.inside()?;
     finished(&inside)?;
     br_ex_works(case)?;
-    patch_port(&inside)?;
+    pod_started(case)?;
     let tunnel = "/etc/NetworkManager/system-connections/office.nmconnection";
     assert_eq!(inside.read(tunnel)?.as_deref(), Some(TUNNEL));
     inside.sh("nmcli --get-values NAME,TYPE connection show | grep --line-regexp office:vpn")?;

@@ -164,6 +164,16 @@ impl Node {
         self.layer("ovn", &[])
     }
 
+    /// Gives the node OVN, and adds OVN-Kubernetes with one pod, which kubelet starts: `lab-ovnkube.service`, `lab-pod.service`.
+    ///
+    /// # Panics
+    /// If its tree cannot be read.
+    #[must_use]
+    pub fn ovn(mut self) -> Self {
+        self.flavour = Some("ovn");
+        self.layer("ovnkube", &[])
+    }
+
     /// Makes the next boot the first: machine-config-daemon needs the network, and ends the boot by a power-off (in the field: a
     /// reboot).
     #[must_use]

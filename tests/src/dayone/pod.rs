@@ -1,0 +1,67 @@
+//! What a pod of OVN-Kubernetes sees of the network, and what OVN-Kubernetes sees of br-ex.
+
+use std::{net::SocketAddr, time::Duration};
+
+use super::{ADDRESS, SOON};
+use crate::lab::{Case, Inside, Peer, Result};
+
+/// Bound on the start of OVN and of the pod, after kubelet's.
+const POD: Duration = Duration::from_secs(60);
+/// The port of the node that leads to the pod.
+const NODE_PORT: u16 = 30080;
+
+/// Waits until kubelet has started the pod, and checks that its network works.
+///
+/// # Errors
+/// The lab's.
+///
+/// # Panics
+/// If the network does not work.
+pub fn pod_started(case: &Case<'_>) -> Result<()> {
+    let inside = case.inside()?;
+    inside.wait_unit("lab-pod.service", "active", POD)?;
+    inside.wait_sh("ip netns exec pod ss -H -ltn 'sport = 8080' | grep .", SOON)?;
+    pod_works(case)
+}
+
+/// Checks that the pod reaches the gateway and what is behind it, that peer and host reach the pod by its service, and that
+/// nothing is another of what ovnkube has looked up when it started, and of what it has put there.
+///
+/// # Errors
+/// The lab's.
+///
+/// # Panics
+/// If not.
+pub fn pod_works(case: &Case<'_>) -> Result<()> {
+    let inside = case.inside()?;
+    let lost = ovnkube_lost(&inside)?;
+    assert_eq!(lost, "", "ovnkube's");
+    for address in [Peer::GATEWAY, Peer::API] {
+        let ping = format!("ip netns exec pod ping -n -q -c1 -W1 {address}");
+        inside.wait_sh(&ping, SOON)?;
+    }
+    let service = SocketAddr::new(ADDRESS.into(), NODE_PORT);
+    assert!(case.peer().connect(service, SOON)?, "no connection to {service}");
+    let said = inside.sh(
+        "timeout 10 bash -c 'exec 3<>/dev/tcp/172.30.0.10/8080; echo said >&3; head -n 1 <&3'",
+    )?;
+    assert_eq!(said.trim(), "said");
+    Ok(())
+}
+
+/// The lines that differ between what ovnkube saw when it started, and what it would see now.
+///
+/// # Errors
+/// The lab's.
+pub fn ovnkube_lost(inside: &Inside) -> Result<String> {
+    inside.sh("lab-ovnkube seen | diff /run/lab-ovnkube - | grep '^[<>]' || :")
+}
+
+/// Restarts ovnkube, as its container is where the number of a port has changed.
+///
+/// # Errors
+/// The lab's.
+pub fn ovnkube_restarted(inside: &Inside) -> Result<()> {
+    inside.sh("lab-ovnkube start")?;
+    Ok(())
+}
