@@ -15,7 +15,10 @@ mod removal;
 mod source;
 pub(crate) mod uplink;
 
-pub(crate) use self::document::{drop_empty, ip, some};
+pub(crate) use self::document::{
+    empty::{drop_empty, some},
+    ip,
+};
 
 #[cfg(test)]
 mod tests;

@@ -2,11 +2,13 @@
 //! everything that the profiles have; such things are comments.
 
 mod device;
+pub(crate) mod empty;
 pub(crate) mod ip;
 mod routes;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
+use self::empty::{drop_empty, some};
 use super::{
     inputs::Inputs,
     names::{ALL, BridgeNames},
@@ -45,25 +47,6 @@ pub(super) fn document(inputs: &Inputs, uplink: &Uplink, profiles: &[PlannedProf
     // A name of others begins no line of the document.
     let comment = |line: &String| format!("# {}\n", nmgen::printable(line));
     comments.iter().map(comment).collect::<String>() + &text
-}
-
-/// Removes keys without a value and mappings without a key, at any depth.
-pub(crate) fn drop_empty(value: &mut Value) {
-    match value {
-        Value::Object(map) => {
-            map.values_mut().for_each(drop_empty);
-            map.retain(|_, value| {
-                !value.is_null() && !value.as_object().is_some_and(Map::is_empty)
-            });
-        }
-        Value::Array(items) => items.iter_mut().for_each(drop_empty),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
-    }
-}
-
-/// A list that stands in the document only with an entry.
-pub(crate) fn some(list: Vec<Value>) -> Option<Vec<Value>> {
-    Some(list).filter(|list| !list.is_empty())
 }
 
 fn ports_of<'a>(

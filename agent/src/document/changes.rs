@@ -108,7 +108,7 @@ fn is_input(paths: &Paths, path: &Path) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
+    use std::{io, time::Duration};
 
     use super::*;
 

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::some;
+use super::empty::some;
 use crate::model::connection::{self, ConnectionSettings};
 
 /// `ipv4`; `None` for methods that NMState does not have.
