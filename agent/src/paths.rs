@@ -24,6 +24,19 @@ pub(crate) fn cannot(
     move |source| PathError { operation, path: path.to_path_buf(), source }
 }
 
+/// Returns the paths of a directory's entries; none of one that is not there.
+pub(crate) fn entries(
+    operation: &'static str,
+    directory: &Path,
+) -> Result<Vec<PathBuf>, PathError> {
+    let listed = std::fs::read_dir(directory)
+        .and_then(|all| all.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<_>>>());
+    match listed {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+        listed => listed.map_err(cannot(operation, directory)),
+    }
+}
+
 /// The root that all paths below are relative to; `/` on a node.
 #[derive(Clone, Debug)]
 pub(crate) struct Paths {

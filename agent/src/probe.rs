@@ -190,6 +190,17 @@ pub(crate) fn gateways_in_use(links: &[LinkRef]) -> Probe {
     Probe { name, kind, policy: Policy::Required }
 }
 
+/// Why no gateway in use on these links answers; `None` if one of each family does.
+pub(crate) async fn silent(
+    links: &[LinkRef],
+    bound: Duration,
+    paths: &Paths,
+    netlink: &Netlink,
+) -> Option<String> {
+    let answers = run(&[gateways_in_use(links)], bound, paths, netlink).await;
+    answers.into_iter().find(|answer| !answer.ok).map(|answer| answer.detail)
+}
+
 /// The question for whatever gateway the family has on these links.
 fn gateway(family: Family, links: &[LinkRef]) -> Probe {
     let (name, kind) = (name_of_gateway(family), Kind::Gateway(question(Some(family), links)));

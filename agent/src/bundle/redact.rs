@@ -15,10 +15,7 @@ pub(crate) struct Redactor {
 impl Redactor {
     pub(crate) fn file(&mut self, path: &Path, text: &str) -> String {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
-        match name.contains("record.json") {
-            true => self.record(text),
-            false => self.plain(text),
-        }
+        if name.contains("record.json") { self.record(text) } else { self.plain(text) }
     }
 
     /// The agent's record, whose documents are hidden as those of files are; all of a damaged one is.

@@ -126,10 +126,7 @@ pub(super) async fn differences(
 
 /// The document resolved against the current state.
 pub(super) async fn resolved(network: &Sight<'_>, parsed: &Parsed) -> Result<State> {
-    let current = match parsed.needs_current() {
-        true => Some(network.current().await?),
-        false => None,
-    };
+    let current = if parsed.needs_current() { Some(network.current().await?) } else { None };
     Ok(network.resolve_links(parsed.resolve(current.as_ref())?).await?)
 }
 
@@ -146,13 +143,7 @@ fn text(compared: &Compared) -> String {
 
 /// The differences for people, as `nmgen diff` shows them; `None` if there are none.
 pub(super) fn changes(Differences { now, then }: &Differences) -> Option<String> {
-    let lines = |Lacking { subjects, fields }: &Lacking| -> String {
-        // A difference that the fields do not show, such as an interface that is to be absent.
-        match fields.is_empty() {
-            true => subjects.iter().map(|subject| format!("~ {subject}\n")).collect(),
-            false => fields.iter().map(|field| format!("{field}\n")).collect(),
-        }
-    };
+    let lines = |lacking: &Lacking| lacking.lines().map(|line| line + "\n").collect::<String>();
     let mut text = lines(now);
     if !then.is_empty() {
         text += "# the next activation of the saved profiles:\n";

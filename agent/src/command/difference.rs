@@ -8,7 +8,7 @@ use crate::{
     durable::{self, record::Record},
     error::Result,
     model::Active,
-    network::sight::Sight,
+    network::{causes::is_profile, sight::Sight},
     paths::Paths,
     run::{
         last_good::last_good_state,
@@ -31,6 +31,13 @@ impl Lacking {
     pub(super) fn is_empty(&self) -> bool {
         self.subjects.is_empty()
     }
+
+    /// Each field with its values; without fields, as where an interface is to be absent, each part by its name.
+    pub(super) fn lines(&self) -> impl Iterator<Item = String> {
+        let subjects = self.subjects.iter().filter(|_| self.fields.is_empty());
+        let subjects = subjects.map(|subject| format!("~ {subject}"));
+        self.fields.iter().map(ToString::to_string).chain(subjects)
+    }
 }
 
 /// The differences from the desired state.
@@ -43,17 +50,10 @@ pub(super) struct Differences {
 }
 
 impl Differences {
-    /// Each difference in words with its values, and when it comes; a part without fields by its name.
+    /// Each difference in words, and when it comes.
     pub(super) fn lines(&self) -> Vec<String> {
-        let lines = |when: &str, lacking: &Lacking| -> Vec<String> {
-            match lacking.fields.is_empty() {
-                true => {
-                    lacking.subjects.iter().map(|subject| format!("{when}~ {subject}")).collect()
-                }
-                false => lacking.fields.iter().map(|field| format!("{when}{field}")).collect(),
-            }
-        };
-        [lines("", &self.now), lines("after the next activation: ", &self.then)].concat()
+        let then = self.then.lines().map(|line| format!("after the next activation: {line}"));
+        self.now.lines().chain(then).collect()
     }
 
     pub(super) fn parts(&self) -> Vec<String> {
@@ -152,8 +152,6 @@ pub(super) fn saved(paths: &Paths, record: &Record) -> Vec<Saved> {
 /// The profiles of a directory; one that cannot be read is none.
 fn read(directory: &Path) -> Vec<Keyfile> {
     let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
-    let is_profile =
-        |path: &Path| path.extension().is_some_and(|extension| extension == "nmconnection");
     let paths = entries.map(|entry| entry.path()).filter(|path| is_profile(path));
     let texts = paths.filter_map(|path| durable::read(&path).ok().flatten());
     texts.map(|text| Keyfile::parse_leniently(&String::from_utf8_lossy(&text))).collect()

@@ -56,9 +56,7 @@ pub(super) async fn silent(
         }
         (None, _) => return None,
     };
-    let asked = [probe::gateways_in_use(&links)];
-    let answers = probe::run(&asked, settings.timeout.baseline.get(), paths, &netlink).await;
-    let why = answers.into_iter().find(|answer| !answer.ok)?.detail;
+    let why = probe::silent(&links, settings.timeout.baseline.get(), paths, &netlink).await?;
     let routes = netlink.default_routes().await.unwrap_or_default();
     let named = routes.iter().map(|route| format!("{} on {}", route.gateway, route.link));
     let named: Vec<String> = named.take(SHOWN).collect();

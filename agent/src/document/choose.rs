@@ -1,7 +1,6 @@
 //! The chosen document: identity, waiting for a host name, reading.
 
 use std::{
-    io,
     path::{Path, PathBuf},
     time::{Duration, Instant},
 };
@@ -15,7 +14,7 @@ use super::{
     select,
     unmatched::Unmatched,
 };
-use crate::paths::{Paths, cannot};
+use crate::paths::{Paths, entries};
 
 /// The choice, its reason in words, and warnings.
 #[derive(Debug)]
@@ -204,21 +203,14 @@ fn is_empty(paths: &Paths, name: &str) -> bool {
 }
 
 fn list(paths: &Paths) -> Result<Listing, DocumentError> {
-    let path = paths.documents();
-    let entries = match std::fs::read_dir(&path) {
-        Ok(entries) => entries,
-        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Listing::default()),
-        Err(error) => return Err(cannot("list", &path)(error).into()),
-    };
     let mut listing = Listing::default();
-    for entry in entries {
-        let entry = entry.map_err(cannot("list", &path))?;
-        let name = entry.file_name().to_string_lossy().into_owned();
+    for path in entries("list", &paths.documents())? {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         if !(name.ends_with(".yml") || name.ends_with(".yaml")) {
             continue;
         }
         // Follow links: some deployments link one file under many names.
-        match std::fs::metadata(entry.path()) {
+        match std::fs::metadata(path) {
             Ok(meta) if meta.is_file() => listing.add(&name),
             Ok(_) => {}
             Err(source) => tracing::warn!(file = %name, error = %source, "skipped"),

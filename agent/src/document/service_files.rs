@@ -1,7 +1,7 @@
 //! The files of `nmstatectl service`: every `/etc/nmstate/*.yml`, in name order. On a node with a
 //! document they are part of its transaction, and nmstate.service is held back.
 
-use std::{io, path::PathBuf};
+use std::path::PathBuf;
 
 use nmgen::node::short_host_name;
 
@@ -11,7 +11,7 @@ use super::{
     read::{Document, DocumentError},
 };
 use crate::{
-    paths::{Paths, cannot},
+    paths::{Paths, entries},
     state::Parsed,
 };
 
@@ -36,22 +36,13 @@ pub(crate) struct Found(Vec<Document>);
 
 /// Lists and reads the files; `hostname` is the node's.
 pub(crate) fn read(paths: &Paths, hostname: &str) -> Result<Found, DocumentError> {
-    let path = paths.service_files();
-    let listing = match std::fs::read_dir(&path) {
-        Ok(listing) => listing,
-        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Found(Vec::new())),
-        Err(error) => return Err(cannot("list", &path)(error).into()),
-    };
-    let mut names = Vec::new();
-    for entry in listing {
-        let entry = entry.map_err(cannot("list", &path))?;
-        let name = entry.file_name().to_string_lossy().into_owned();
-        if name.ends_with(".yml") && !is_copy(paths, &name, hostname) && entry.path().is_file() {
-            names.push(name);
-        }
-    }
-    names.sort_unstable();
-    let all = names.into_iter().map(|name| Document::read(path.join(name)));
+    let mut files = entries("list", &paths.service_files())?;
+    files.retain(|path| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        name.ends_with(".yml") && !is_copy(paths, &name, hostname) && path.is_file()
+    });
+    files.sort_unstable();
+    let all = files.into_iter().map(Document::read);
     Ok(Found(all.collect::<Result<_, _>>()?))
 }
 

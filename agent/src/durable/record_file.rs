@@ -55,10 +55,7 @@ impl Record {
         let before = Self::load(paths);
         let mut record = before.clone();
         change(&mut record);
-        match record == before {
-            true => Ok(()),
-            false => record.write(paths),
-        }
+        if record == before { Ok(()) } else { record.write(paths) }
     }
 
     /// Replaces the record on the disk, which then has what version 0.2 keeps in files of their own.

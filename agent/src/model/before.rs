@@ -115,10 +115,7 @@ impl Before {
             };
             let mut before = self.leads.iter().filter(move |lead| lead.family == family);
             let is_led = now.iter().any(|lead| lead.family == family);
-            match is_led && !before.clone().any(is_back) {
-                true => before.next(),
-                false => None,
-            }
+            if is_led && !before.clone().any(is_back) { before.next() } else { None }
         };
         Family::ALL.into_iter().filter_map(leads).collect()
     }

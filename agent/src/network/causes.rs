@@ -236,7 +236,7 @@ fn ignored_files(directories: &[PathBuf]) -> Vec<IgnoredFile> {
     ignored
 }
 
-fn is_profile(path: &Path) -> bool {
+pub(crate) fn is_profile(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "nmconnection")
 }
 

@@ -74,10 +74,8 @@ impl<'a> RealNetwork<'a> {
         planning::planned(&self.clients, settings, earlier, say).await
     }
 
-    /// The state of a document in force, with the names that its cards have by now.
-    pub(crate) async fn with_names_of_now(&self, in_force: State) -> Result<State> {
-        let links = self.clients.netlink.links().await?;
-        Ok(in_force.with_names_of_now(name_of(&links)))
+    pub(super) async fn links(&self) -> Result<Vec<Link>> {
+        Ok(self.clients.netlink.links().await?)
     }
 
     /// Keeps addresses of other programs through the undoing of another run's change: those that were there before it, or, where

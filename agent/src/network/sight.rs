@@ -55,22 +55,21 @@ impl<'a> Sight<'a> {
         }
     }
 
+    async fn own_links(&self) -> Result<Vec<Link>> {
+        match self {
+            Self::Now(network) => network.links().await,
+            Self::Collected(facts) => Ok(facts.links.get(KERNEL)?),
+        }
+    }
+
     /// `desired` with the names and addresses of the node's links.
     pub(crate) async fn resolve_links(&self, desired: State) -> Result<State> {
-        match self {
-            Self::Now(network) => network.resolve_links(desired).await,
-            Self::Collected(facts) => Ok(resolved_links(desired, &facts.links.get(KERNEL)?)),
-        }
+        Ok(resolved_links(desired, &self.own_links().await?))
     }
 
     /// The state of a document in force, with the names that its cards have by now.
     pub(crate) async fn with_names_of_now(&self, in_force: State) -> Result<State> {
-        match self {
-            Self::Now(network) => network.with_names_of_now(in_force).await,
-            Self::Collected(facts) => {
-                Ok(in_force.with_names_of_now(name_of(&facts.links.get(KERNEL)?)))
-            }
-        }
+        Ok(in_force.with_names_of_now(name_of(&self.own_links().await?)))
     }
 
     /// The parts of the plan of br-ex that the node lacks, in words.

@@ -44,10 +44,7 @@ pub(super) async fn skip_if_in_force(
     }
     // Each commit records its network.
     let Some(uplinks) = record.uplinks() else { return Ok(None) };
-    Ok(match is_proved(run, uplinks).await? {
-        true => Some(Success::Unchanged),
-        false => apply_again(run),
-    })
+    Ok(if is_proved(run, uplinks).await? { Some(Success::Unchanged) } else { apply_again(run) })
 }
 
 /// The record of the document in force, with its network.

@@ -14,7 +14,7 @@ use crate::{
     },
     error::{Error, Result},
     network::Network as _,
-    paths::{Paths, cannot},
+    paths::{Paths, entries},
     state::{Parsed, State, StateError},
     transaction::{Change, DocumentChange, Probed},
     warn::OrWarn as _,
@@ -96,10 +96,7 @@ pub(super) async fn resolve_again(run: &Run<'_>) -> Result {
     }
     let Some((_, parsed)) = last_good(&record)? else { return Ok(()) };
     let network = run.connect().await?;
-    let current = match parsed.needs_current() {
-        true => Some(network.current().await?),
-        false => None,
-    };
+    let current = if parsed.needs_current() { Some(network.current().await?) } else { None };
     let state = network.resolve_links(parsed.resolve(current.as_ref())?).await?;
     let text = state.to_yaml()?;
     Ok(Record::update(run.paths, |record| {
@@ -182,19 +179,10 @@ fn has_profiles(paths: &Paths, committed: &Committed) -> bool {
 
 /// The text of each saved profile.
 fn profiles(directory: &Path) -> Result<Vec<String>, FileError> {
-    let failed = cannot("read", directory);
-    let entries = match std::fs::read_dir(directory) {
-        Ok(entries) => entries,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(error) => return Err(failed(error).into()),
-    };
     let mut texts = Vec::new();
-    for entry in entries {
-        let path = entry.map_err(failed)?.path();
-        if path.is_file() {
-            let text = durable::read(&path)?.unwrap_or_default();
-            texts.push(String::from_utf8_lossy(&text).into_owned());
-        }
+    for path in entries("read", directory)?.into_iter().filter(|path| path.is_file()) {
+        let text = durable::read(&path)?.unwrap_or_default();
+        texts.push(String::from_utf8_lossy(&text).into_owned());
     }
     Ok(texts)
 }

@@ -145,12 +145,11 @@ async fn wait(
     if run.settings.probe.gateway == Policy::Off {
         return expected.wait(netlink, (start, bound), &say).await.map_err(Lack::Network);
     }
-    let asked = [probe::gateways_in_use(&expected.proving())];
+    let proving = expected.proving();
     let waited = expected.wait_for_families(netlink, (start, bound), &say).await;
     if !waited.map_err(Lack::Network)? {
         let answered = async {
-            let answers = probe::run(&asked, bound, run.paths, netlink).await;
-            if !answers.iter().all(|answer| answer.ok) {
+            if probe::silent(&proving, bound, run.paths, netlink).await.is_some() {
                 std::future::pending::<()>().await;
             }
         };
@@ -162,9 +161,8 @@ async fn wait(
     }
     let bound = bound.saturating_sub(start.elapsed()).max(run.settings.timeout.baseline.get());
     say(&format!("waiting for a gateway's answer (up to {:.0} s)", bound.as_secs_f64()), bound);
-    let answers = probe::run(&asked, bound, run.paths, netlink).await;
-    match answers.into_iter().find(|answer| !answer.ok) {
-        Some(silent) => Err(Lack::Answer(silent.detail)),
+    match probe::silent(&proving, bound, run.paths, netlink).await {
+        Some(why) => Err(Lack::Answer(why)),
         None => Ok(()),
     }
 }
@@ -215,13 +213,11 @@ async fn without_a_card_or_family(
     if run.settings.probe.gateway == Policy::Off {
         return Lack::Family(error);
     }
-    let asked = [probe::gateways_in_use(expected.addressable())];
     let bound = run.settings.timeout.baseline.get();
-    let answers = probe::run(&asked, bound, run.paths, netlink).await;
-    match answers.into_iter().find(|answer| !answer.ok) {
+    match probe::silent(expected.addressable(), bound, run.paths, netlink).await {
         None => Lack::Family(error),
         Some(silent) => match expected.has_families(netlink).await {
-            Ok(true) => Lack::Answer(format!("{}; {}", silent.detail, chain(&error))),
+            Ok(true) => Lack::Answer(format!("{silent}; {}", chain(&error))),
             Ok(false) => Lack::Network(error),
             Err(unread) => {
                 tracing::warn!("{}", chain(&unread));

@@ -49,10 +49,7 @@ impl Pace {
     /// The pause after this many failures in a row, counted from 1. It is the longest at once where the same input must fail again:
     /// only a changed network can help.
     fn pause(&self, error: &Error, failures: u32) -> Duration {
-        match is_hopeless(error) {
-            true => self.longest,
-            false => self.doubled(failures.saturating_sub(1)),
-        }
+        if is_hopeless(error) { self.longest } else { self.doubled(failures.saturating_sub(1)) }
     }
 
     /// The first part of a pause, which no event of the network ends. It doubles with each pause that the network has ended, so

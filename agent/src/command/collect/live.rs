@@ -92,10 +92,7 @@ pub(super) async fn facts(paths: &Paths, bound: Duration) -> Facts {
 /// A question to NetworkManager, which has to be there: nobody waits for it here.
 async fn asked<T>(question: impl AsyncFnOnce(Bus) -> Result<T, BusError>) -> Result<T, BusError> {
     let bus = Bus::connect().await?;
-    match bus.has_network_manager().await? {
-        true => question(bus).await,
-        false => Err(BusError::Absent),
-    }
+    if bus.has_network_manager().await? { question(bus).await } else { Err(BusError::Absent) }
 }
 
 /// NetworkManager's version.

@@ -50,10 +50,7 @@ impl HealthRecord {
 
     /// One line.
     pub(super) fn sentence(&self) -> String {
-        match self.why.is_empty() {
-            true => self.line.clone(),
-            false => format!("{}; {}", self.line, self.why),
-        }
+        if self.why.is_empty() { self.line.clone() } else { format!("{}; {}", self.line, self.why) }
     }
 
     /// An error if the node is not healthy.
