@@ -8,4 +8,5 @@ pub(crate) mod filter;
 pub(crate) mod netlink;
 pub(crate) mod ovsdb;
 pub(crate) mod random;
+pub(crate) mod vswitchd;
 pub(crate) mod watch;

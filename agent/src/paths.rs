@@ -99,6 +99,11 @@ impl Paths {
         self.under("/sys/fs/cgroup/system.slice").join(unit)
     }
 
+    /// The control socket of this process of ovs-vswitchd.
+    pub(crate) fn ovs_vswitchd_control(&self, pid: &str) -> PathBuf {
+        self.under(&format!("/run/openvswitch/ovs-vswitchd.{pid}.ctl"))
+    }
+
     /// Whether a link forwards packets of IPv4, and of IPv6.
     pub(crate) fn forwarding(&self, link: &str) -> [PathBuf; 2] {
         ["ipv4", "ipv6"]

@@ -74,6 +74,12 @@ pub fn by_turns<const WAYS: usize, E>(
 }
 
 impl Times {
+    /// The times of these runs.
+    #[must_use]
+    pub const fn of(runs: Vec<Duration>) -> Self {
+        Self { runs }
+    }
+
     /// The median.
     pub fn median(&self) -> Duration {
         Duration::from_secs_f64(quantile(self.runs.iter().map(Duration::as_secs_f64), 0.5))

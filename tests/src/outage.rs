@@ -1,47 +1,73 @@
-//! Time without an answer from a node, seen by its peer.
+//! Time without an answer, seen by its peer, or by a pod.
 
 use std::{
     io::{self, BufRead, BufReader},
-    net::IpAddr,
-    process::{ChildStdout, Stdio},
+    process::{Child, ChildStdout, Command, Stdio},
     sync::mpsc::{self, Receiver},
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
-use crate::lab::{Error, Gateway};
+use crate::lab::Error;
 
 /// Seconds between two echo requests; the least outage that can be told.
 const INTERVAL: &str = "0.005";
 /// The bound of the first answer, and of the first one after the work.
 const ANSWER: Duration = Duration::from_secs(30);
 
-/// The longest time between two answers of `address` to echo requests, from before `work` to the first answer after it.
+/// For each of these pings, to which an interval is added: the longest time between two answers, from before `work` to the first
+/// answer after it.
 ///
 /// # Errors
-/// Those of `work`, and of ping, which runs in the peer's namespace.
+/// Those of `work`, and of ping.
 ///
 /// # Panics
-/// When the address answers neither before nor within 30 s after it.
-pub fn outage(
-    peer: &Gateway,
-    address: IpAddr,
+/// When one has no answer before, or none within 30 s after it.
+pub fn outages<const PINGS: usize>(
+    pings: [Command; PINGS],
     work: impl FnOnce() -> Result<(), Error>,
-) -> Result<Duration, Error> {
-    let failed = |source: io::Error| Error::file("run", std::path::Path::new("ping"))(source);
-    let mut ping = peer.command("ping");
-    ping.args(["-n", "-D", "-i", INTERVAL, &address.to_string()]);
-    let mut ping = ping.stdout(Stdio::piped()).spawn().map_err(failed)?;
-    let answers = answers(ping.stdout.take());
-    let next = || answers.recv_timeout(ANSWER).expect("an answer to an echo request");
-    let mut seen = vec![next()];
+) -> Result<[Duration; PINGS], Error> {
+    let started: Result<Vec<Ping>, Error> = pings.into_iter().map(Ping::start).collect();
+    let mut pings = started?;
+    pings.iter_mut().for_each(Ping::wait);
     let worked = work();
     let end = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    while worked.is_ok() && seen.last().is_some_and(|last| *last <= end) {
-        seen.push(next());
+    let mut longest = [Duration::ZERO; PINGS];
+    for (ping, longest) in pings.iter_mut().zip(&mut longest) {
+        while worked.is_ok() && ping.seen.last().is_some_and(|last| *last <= end) {
+            ping.wait();
+        }
+        ping.process.kill().and_then(|()| ping.process.wait()).map_err(failed)?;
+        let silences = ping.seen.windows(2).map(|pair| pair[1].saturating_sub(pair[0]));
+        *longest = silences.max().unwrap_or_default();
     }
-    ping.kill().and_then(|()| ping.wait()).map_err(failed)?;
     worked?;
-    Ok(seen.windows(2).map(|pair| pair[1].saturating_sub(pair[0])).max().unwrap_or_default())
+    Ok(longest)
+}
+
+/// Echo requests that are under way.
+struct Ping {
+    process: Child,
+    answers: Receiver<Duration>,
+    seen: Vec<Duration>,
+}
+
+impl Ping {
+    fn start(mut command: Command) -> Result<Self, Error> {
+        command.args(["-n", "-D", "-i", INTERVAL]).stdout(Stdio::piped());
+        let mut process = command.spawn().map_err(failed)?;
+        let answers = answers(process.stdout.take());
+        Ok(Self { process, answers, seen: Vec::new() })
+    }
+
+    /// Waits for the next answer.
+    fn wait(&mut self) {
+        let answer = self.answers.recv_timeout(ANSWER).expect("an answer to an echo request");
+        self.seen.push(answer);
+    }
+}
+
+fn failed(source: io::Error) -> Error {
+    Error::file("run", std::path::Path::new("ping"))(source)
 }
 
 /// Times of ping's answers since 1970: lines of the form `[1700000000.123456] 64 bytes from …`, ping(8).

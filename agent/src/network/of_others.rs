@@ -1,12 +1,18 @@
-//! What other programs have on the document's interfaces besides addresses: routes, permanent neighbours, forwarding. An activation
-//! that makes an interface anew takes them along, and FRR or OVN-Kubernetes learn of it late or not at all.
+//! What other programs have on the document's interfaces besides addresses: routes, permanent neighbours, forwarding, and addresses
+//! that are bound to a bridge's local port. An activation that makes an interface anew takes them along, and FRR or OVN-Kubernetes
+//! learn of it late or not at all.
 
 use std::{fs, path::PathBuf};
 
+use nmgen::chain;
+
 use super::{NetworkError, clients::Clients};
 use crate::{
-    client::netlink::{KeptNeighbour, KeptRoute},
-    model::Link,
+    client::{
+        netlink::{KeptNeighbour, KeptRoute},
+        vswitchd,
+    },
+    model::{Link, Mac},
     paths::{Paths, cannot},
     warn::OrWarn as _,
 };
@@ -17,6 +23,15 @@ pub(super) struct OfOthers {
     routes: Vec<KeptRoute>,
     neighbours: Vec<KeptNeighbour>,
     forwarding: Vec<Forwarding>,
+    bound: Vec<BoundAddress>,
+}
+
+/// A MAC address that Open vSwitch sends to a bridge's local port, whatever it learns: OVN's gateway router has br-ex's.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct BoundAddress {
+    bridge: String,
+    vlan: u16,
+    mac: Mac,
 }
 
 /// A link that forwards packets of a family. A new link of the name has the default, which may be not to.
@@ -27,16 +42,18 @@ struct Forwarding {
 }
 
 impl OfOthers {
-    /// Returns what they have on those of `links` with a name in `over`.
+    /// Returns what they have on those of `links` with a name in `over`, and on these bridges.
     pub(super) async fn of(
         net: &Clients<'_>,
         links: &[Link],
         over: &[String],
+        bridges: &[String],
     ) -> Result<Self, NetworkError> {
         Ok(Self {
             routes: net.netlink.routes_of_others(links, over).await?,
             neighbours: net.netlink.permanent_neighbours(links, over).await?,
             forwarding: forwarding(net.paths, links, over),
+            bound: bound(net.paths, bridges).await,
         })
     }
 
@@ -47,7 +64,9 @@ impl OfOthers {
         kept.routes.retain(|route| over.is_none_or(|over| route.is_over(over)));
         kept.neighbours.retain(|neighbour| is_over(&neighbour.link));
         kept.forwarding.retain(|forwarding| is_over(&forwarding.link.name));
-        if kept.routes.is_empty() && kept.neighbours.is_empty() && kept.forwarding.is_empty() {
+        kept.bound.retain(|bound| is_over(&bound.bridge));
+        let Self { routes, neighbours, forwarding, bound } = &kept;
+        if routes.is_empty() && neighbours.is_empty() && forwarding.is_empty() && bound.is_empty() {
             return;
         }
         let Some(links) = net.netlink.links().await.or_warn() else { return };
@@ -58,6 +77,7 @@ impl OfOthers {
             net.netlink.put_back_neighbour(neighbour, &links).await.or_warn();
         }
         put_back_routes(net, &kept.routes, &links).await;
+        put_back_bound(net.paths, &kept.bound, &links).await;
     }
 }
 
@@ -74,6 +94,44 @@ async fn put_back_routes(net: &Clients<'_>, routes: &[KeptRoute], links: &[Link]
                 refused.push(route);
             }
         }
+    }
+}
+
+/// Returns the addresses bound to the local ports of these bridges; none if Open vSwitch does not answer.
+async fn bound(paths: &Paths, bridges: &[String]) -> Vec<BoundAddress> {
+    let Some(socket) = control_socket(paths) else { return Vec::new() };
+    let mut all = Vec::new();
+    for bridge in bridges {
+        match vswitchd::static_addresses(&socket, bridge).await {
+            Ok(found) => all.extend(found.into_iter().map(|(vlan, mac)| BoundAddress {
+                bridge: bridge.clone(),
+                vlan,
+                mac,
+            })),
+            Err(error) => tracing::debug!("{bridge}: {}", chain(&error)),
+        }
+    }
+    all
+}
+
+/// Returns the control socket of ovs-vswitchd, if that runs.
+fn control_socket(paths: &Paths) -> Option<PathBuf> {
+    let pid = fs::read_to_string(paths.ovs_vswitchd_pid()).ok()?;
+    Some(paths.ovs_vswitchd_control(pid.trim()))
+}
+
+/// Restores addresses that the bridge's link still has.
+async fn put_back_bound(paths: &Paths, wanted: &[BoundAddress], links: &[Link]) {
+    let Some(socket) = control_socket(paths) else { return };
+    for lost in wanted {
+        let is_its = |link: &Link| link.name == lost.bridge && link.mac.as_ref() == Some(&lost.mac);
+        let is_lost = !bound(paths, std::slice::from_ref(&lost.bridge)).await.contains(lost);
+        if !is_lost || !links.iter().any(is_its) {
+            continue;
+        }
+        let BoundAddress { bridge, vlan, mac } = lost;
+        let done = vswitchd::add_static_address(&socket, bridge, *vlan, mac).await;
+        done.or_warn_of(&format!("cannot bind {mac} to {bridge} again"));
     }
 }
 

@@ -216,7 +216,7 @@ impl Network for RealNetwork<'_> {
         ) = tokio::try_join!(bridges, kernel, manager)?;
         let of_others = foreign::find(&self.clients, &active, &addresses).await?;
         *self.foreign.borrow_mut() = foreign::of_document(&of_others, wants);
-        let besides = OfOthers::of(&self.clients, &links, &wants.links).await?;
+        let besides = OfOthers::of(&self.clients, &links, &wants.links, &wants.bridges).await?;
         *self.of_others.borrow_mut() = besides;
         let addresses: Vec<Address> = addresses.into_iter().map(|kept| kept.address).collect();
         let leading = Lead::addresses(&routes, &addresses);
