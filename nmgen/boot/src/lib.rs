@@ -18,8 +18,6 @@ mod files;
 mod kernel_log;
 mod live;
 mod names;
-#[cfg(test)]
-mod never_less;
 mod persist;
 mod root;
 mod rtnetlink;
@@ -161,4 +159,9 @@ fn prepare(paths: &Paths, log: &Log) -> Result<(), Fault> {
     };
     let Some(found) = seek(paths, &line, &directory, need, log)? else { return Ok(()) };
     write::write(paths, &line, &directory, found, need, log)
+}
+
+#[cfg(test)]
+mod tests {
+    mod never_less;
 }

@@ -106,5 +106,4 @@ fn visit<'t>(node: &mut Node<'t>, keys: &[&str], found: &mut impl FnMut(&mut Nod
 }
 
 #[cfg(test)]
-#[path = "fields_tests.rs"]
 mod tests;
