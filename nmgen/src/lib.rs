@@ -63,7 +63,5 @@ pub mod source {
 /// The forms of output.
 pub mod output {
     pub use nmgen_core::write::File;
-    pub use nmgen_fleet::output::{
-        Agent, Delivery, Form, IgnitionVersion, Layout, Options, Output, Program,
-    };
+    pub use nmgen_fleet::output::{Agent, Form, IgnitionVersion, Layout, Options, Output, Program};
 }

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use nmgen::diagnostic::{Diagnostic, Place};
-use nmgen::output::{Delivery, File, Form, Options, Output};
+use nmgen::output::{File, Form, Options, Output};
 use nmgen::source::{Host, Hosts, Nic, Source, Stage};
 use nmgen::{Mac, Outcome};
 
@@ -77,7 +77,7 @@ const MAP: &[(Option<&str>, &str)] =
 
 #[tests::case]
 fn the_archive_has_their_mac_addresses_in_the_document() {
-    let (archive, outcome) = convert(host(MAP), Form::Delivery(Delivery::Initrd));
+    let (archive, outcome) = convert(host(MAP), Form::Initrd);
     assert!(archive.contains(WITH_MAC), "{archive}");
     assert!(!archive.contains("52-54-00-00-00-0b.yml"));
     assert_eq!(found(&outcome), []);
@@ -85,7 +85,7 @@ fn the_archive_has_their_mac_addresses_in_the_document() {
 
 #[tests::case]
 fn the_archive_has_a_host_under_its_boot_mac_address_where_no_other_is_known() {
-    let pipeline = Form::Delivery(Delivery::Initrd);
+    let pipeline = Form::Initrd;
     let (archive, _) = convert(host(&[(None, "52:54:00:00:00:0c")]), pipeline);
     assert_eq!(archive.matches(DOCUMENT).count(), 1);
     // A link to the host's only document.
@@ -97,7 +97,7 @@ fn the_archive_has_a_host_under_its_boot_mac_address_where_no_other_is_known() {
 
 #[tests::case]
 fn an_nmstateconfig_has_the_map_and_what_only_the_document_tells() {
-    let pipeline = Form::Delivery(Delivery::NmStateConfig);
+    let pipeline = Form::NmStateConfig;
     let (text, outcome) = convert(host(&MAP[1..]), pipeline);
     let expected = "\
 spec:
@@ -120,19 +120,18 @@ spec:
 
 #[tests::case]
 fn kernel_arguments_name_the_nics_by_them() {
-    let (line, _) = convert(host(MAP), Form::Delivery(Delivery::Kargs));
+    let (line, _) = convert(host(MAP), Form::Kargs);
     let expected = "rd.neednet=1 ifname=eno1:52:54:00:00:00:0a ifname=eno2:52:54:00:00:00:0b ip=";
     assert!(line.starts_with(expected), "{line}");
 }
 
 #[tests::case]
 fn a_target_without_a_place_for_them_says_so_once() {
-    let without = [Delivery::Ignition, Delivery::MachineConfig, Delivery::BmhSecret];
-    let targets = without.map(Form::Delivery).into_iter();
-    for target in targets.chain([Form::Keyfiles, Form::Gc, Form::Hosts]) {
+    let without = [Form::Ignition, Form::MachineConfig, Form::BmhSecret];
+    for target in without.into_iter().chain([Form::Keyfiles, Form::Gc, Form::Hosts]) {
         let (_, outcome) = convert(host(MAP), target);
         let mut expected = vec![("not-in-target", "agent-config.yaml")];
-        if target == Form::Delivery(Delivery::MachineConfig) {
+        if target == Form::MachineConfig {
             expected.push(("bridge-missing", "worker-0.yml"));
         }
         assert_eq!(found(&outcome), expected, "{target:?}");
@@ -155,7 +154,7 @@ fn no_name_of_a_host_leads_out_of_a_target() {
     for name in ["../worker-0", "a/b", "", ".hidden", "a\nb"] {
         let mut host = host(&[]);
         host.name = Some(name.to_owned());
-        let (files, outcome) = convert(host, Form::Delivery(Delivery::Ignition));
+        let (files, outcome) = convert(host, Form::Ignition);
         assert_eq!(found(&outcome), [("host-file-name", "worker-0.yml")], "{name}");
         assert_eq!(files, "", "{name}");
     }

@@ -23,7 +23,6 @@ pub(crate) fn read(path: &Path) -> io::Result<Vec<u8>> {
     bounded::read(path, MAX_BYTES)
 }
 
-/// True for an operation on a file that is missing.
 pub(crate) fn is_missing(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::NotFound
 }

@@ -90,7 +90,6 @@ Options:
 
 ";
 
-/// A call of the program.
 enum Call {
     Generate {
         source: String,

@@ -204,11 +204,10 @@ impl Names {
     /// The first two interfaces of the document that would get the same name.
     pub(crate) fn twice(&self, root: &Node<'_>) -> Option<Twice> {
         let mut seen: BTreeMap<&str, (&str, Option<Mac>)> = BTreeMap::new();
-        let in_kernel = |node: &&Node<'_>| {
+        for node in interface::all(root).iter().filter(|node| {
             !matches!(node.text_at("type"), Some("ovs-bridge" | "ipsec"))
                 && node.text_at("state") != Some("absent")
-        };
-        for node in interface::all(root).iter().filter(in_kernel) {
+        }) {
             let Some(name) = node.text_at("name") else { continue };
             let mac = node.mac_at("mac-address");
             let here = self.renamed.get(name).map_or(name, String::as_str);

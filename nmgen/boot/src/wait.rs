@@ -23,7 +23,6 @@ const GROUPS: u32 = 1 | 2;
 const MESSAGE_BYTES: usize = 8 << 10;
 const NETWORK: &[u8] = b"SUBSYSTEM=net\0";
 
-/// The sources of events.
 pub(crate) struct Events {
     /// `NETLINK_KOBJECT_UEVENT`.
     devices: Option<OwnedFd>,

@@ -62,7 +62,7 @@ pub(crate) fn write(
     let displaced = match need {
         Need::Network => profiles::write(paths, &configuration, machine, &bounds, line, log)?,
         Need::Persist => {
-            profiles::stage_only(paths, &configuration, &names, line)?;
+            profiles::stage(paths, &configuration, &names, line)?;
             Vec::new()
         }
     };

@@ -5,13 +5,14 @@ use std::path::PathBuf;
 
 use clap::error::ErrorKind;
 use clap::{Args, CommandFactory, Parser, Subcommand};
+use nmgen_fleet::output::Form;
 
 use super::boot_command::BootArguments;
 use super::check_command::CheckArguments;
 use super::completion::{self, CompletionArguments};
 use super::diff::{self, DiffArguments};
 use super::explain::ExplainArguments;
-use super::form::{FormArguments, To};
+use super::form::FormArguments;
 use super::gate::GateArguments;
 use super::general::GeneralArguments;
 use super::report_command::{self, ReportArguments};
@@ -108,8 +109,8 @@ pub(super) enum Command {
 #[derive(Debug, Args)]
 pub(super) struct GenerateArguments {
     /// The form of the output
-    #[arg(long, value_enum, value_name = "TARGET", default_value_t = To::Keyfiles)]
-    pub(super) to: To,
+    #[arg(long, value_enum, value_name = "TARGET", default_value_t = Form::Keyfiles)]
+    pub(super) to: Form,
     /// File, or directory for several files [default: standard output]
     #[arg(short, long, value_name = "PATH")]
     pub(super) output: Option<PathBuf>,

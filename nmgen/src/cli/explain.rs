@@ -111,8 +111,7 @@ fn sorted() -> Vec<Rule> {
 fn list() -> String {
     let rules = sorted();
     let width = rules.iter().map(|rule| rule.name.len()).max().unwrap_or_default();
-    let line = |rule: &Rule| format!("{:width$}  {}\n", rule.name, rule.severity);
-    rules.iter().map(line).collect()
+    rules.iter().map(|rule| format!("{:width$}  {}\n", rule.name, rule.severity)).collect()
 }
 
 /// The message about a name that no rule has.

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use nmgen_core::source::bounded;
 use nmgen_document::diagnostic::Diagnostics;
 use nmgen_document::error::Error;
@@ -12,56 +12,8 @@ use nmgen_fleet::derive::{self, BalanceSlb, Choice, Request};
 use nmgen_fleet::output::kubernetes_name::{
     is_label_key, is_label_value, is_namespace, is_object_name,
 };
-use nmgen_fleet::output::{
-    Agent, Delivery, Form, IgnitionVersion, Image, Layout, Options, Program,
-};
+use nmgen_fleet::output::{Agent, Form, IgnitionVersion, Image, Layout, Options, Program};
 use nmgen_fleet::source::Hosts;
-
-/// The forms of output by their names on the command line.
-#[allow(rustdoc::invalid_html_tags, reason = "these are help texts")]
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(super) enum To {
-    /// One <id>.nmconnection file a profile
-    Keyfiles,
-    /// The YAML that `nmstatectl gc` prints
-    Gc,
-    /// The documents, one <host>.yml a host
-    Hosts,
-    /// An Ignition config a host, with its keyfiles
-    Ignition,
-    /// A MachineConfig a role, with its hosts' documents
-    MachineConfig,
-    /// A ConfigMap a role, with its MachineConfig, for NodePools
-    NodepoolConfig,
-    /// A policy (NNCP) of kubernetes-nmstate a host
-    Policy,
-    /// A Secret and the BareMetalHost's reference a host
-    BmhSecret,
-    /// An NMStateConfig of assisted-service a host
-    Nmstateconfig,
-    /// Kernel arguments for dracut, one line a host
-    Kargs,
-    /// A cpio archive with the documents, for `nmgen boot`
-    Initrd,
-}
-
-impl From<To> for Form {
-    fn from(to: To) -> Self {
-        match to {
-            To::Keyfiles => Self::Keyfiles,
-            To::Gc => Self::Gc,
-            To::Hosts => Self::Hosts,
-            To::Ignition => Self::Delivery(Delivery::Ignition),
-            To::MachineConfig => Self::Delivery(Delivery::MachineConfig),
-            To::NodepoolConfig => Self::Delivery(Delivery::NodepoolConfig),
-            To::Policy => Self::Delivery(Delivery::Policy),
-            To::BmhSecret => Self::Delivery(Delivery::BmhSecret),
-            To::Nmstateconfig => Self::Delivery(Delivery::NmStateConfig),
-            To::Kargs => Self::Delivery(Delivery::Kargs),
-            To::Initrd => Self::Delivery(Delivery::Initrd),
-        }
-    }
-}
 
 /// The derivation of br-ex.
 #[derive(Debug, Clone, Args)]
@@ -206,17 +158,8 @@ fn namespace_name(text: &str) -> Result<String, &'static str> {
 }
 
 /// The targets that hold documents or profiles of the running node.
-fn is_for_running_node(to: To) -> bool {
-    match to {
-        To::Keyfiles
-        | To::Gc
-        | To::Hosts
-        | To::Ignition
-        | To::MachineConfig
-        | To::NodepoolConfig
-        | To::Policy => true,
-        To::BmhSecret | To::Nmstateconfig | To::Kargs | To::Initrd => false,
-    }
+fn is_for_running_node(to: Form) -> bool {
+    !matches!(to, Form::BmhSecret | Form::NmStateConfig | Form::Kargs | Form::Initrd)
 }
 
 impl FormArguments {
@@ -224,30 +167,30 @@ impl FormArguments {
     ///
     /// # Errors
     /// The message for the user.
-    pub(super) fn verify(&self, to: To, output: Option<&Path>) -> Result<(), String> {
+    pub(super) fn verify(&self, to: Form, output: Option<&Path>) -> Result<(), String> {
         let parent = self.policies.as_deref().and_then(Path::parent);
         if let (Some(parent), Some(output)) = (parent, output)
             && parent.components().eq(output.components())
         {
             return Err(POLICIES_BESIDE.to_owned());
         }
-        let is_machine_config = matches!(to, To::MachineConfig | To::NodepoolConfig);
+        let is_machine_config = matches!(to, Form::MachineConfig | Form::NodepoolConfig);
         let (with_version, with_namespace) = (
-            is_machine_config || to == To::Ignition,
-            matches!(to, To::BmhSecret | To::Nmstateconfig | To::NodepoolConfig),
+            is_machine_config || to == Form::Ignition,
+            matches!(to, Form::BmhSecret | Form::NmStateConfig | Form::NodepoolConfig),
         );
         let wrong = [
             ("--ignition-version", self.ignition_version.is_some() && !with_version),
             ("--role", self.role.is_some() && !is_machine_config),
-            ("--policies", self.policies.is_some() && to != To::MachineConfig),
+            ("--policies", self.policies.is_some() && to != Form::MachineConfig),
             ("--name", self.name.is_some() && !is_machine_config),
-            ("--allow-loss", self.allow_loss && to != To::Kargs),
+            ("--allow-loss", self.allow_loss && to != Form::Kargs),
             ("--agent", self.agent && !is_machine_config),
             ("--agent-config", self.agent_config.is_some() && !is_machine_config),
             ("--install", self.install.is_some() && !is_machine_config),
             ("--namespace", self.namespace.is_some() && !with_namespace),
-            ("--label", !self.label.is_empty() && to != To::Nmstateconfig),
-            ("--with-program", self.with_program.is_some() && to != To::Initrd),
+            ("--label", !self.label.is_empty() && to != Form::NmStateConfig),
+            ("--with-program", self.with_program.is_some() && to != Form::Initrd),
             ("--br-ex", self.bridge.br_ex && !is_for_running_node(to)),
         ];
         match wrong.iter().find(|(_, is_wrong)| *is_wrong) {
@@ -271,7 +214,7 @@ impl FormArguments {
 
     /// The form to write beside the first one, and its file.
     pub(super) fn beside(&self) -> Option<(Form, &Path)> {
-        self.policies.as_deref().map(|path| (Form::Delivery(Delivery::Policy), path))
+        self.policies.as_deref().map(|path| (Form::Policy, path))
     }
 
     /// Reads the agent's configuration, if given.

@@ -6,13 +6,11 @@ use nmgen_core::output;
 use nmgen_core::write::{self, File, Target, stream};
 use nmgen_document::diagnostic::Diagnostics;
 use nmgen_document::error::Error;
-use nmgen_fleet::output::Selection;
-use nmgen_fleet::output::{Form, Options, Output};
+use nmgen_fleet::output::{Form, Options, Output, Selection};
 use nmgen_fleet::source::{self, Extent, Hosts};
 
 use super::arguments::{GcArguments, GenerateArguments};
 use super::done::{Done, verdict};
-use super::form::To;
 use super::streams::Streams;
 use super::target;
 
@@ -30,7 +28,7 @@ struct Job<'a> {
 }
 
 pub(super) fn run(arguments: &GenerateArguments, streams: &mut Streams<'_>) -> Result<Done, Error> {
-    if arguments.to == To::Initrd && arguments.output.is_none() && streams.output_is_terminal() {
+    if arguments.to == Form::Initrd && arguments.output.is_none() && streams.output_is_terminal() {
         streams.refuse("the output is an archive, and standard output a terminal; give -o FILE, or redirect it");
         return Ok(Done::InputWrong);
     }
@@ -39,7 +37,7 @@ pub(super) fn run(arguments: &GenerateArguments, streams: &mut Streams<'_>) -> R
     let job = Job {
         unknown: arguments.options.verify_hosts(&hosts, &arguments.sources),
         hosts: arguments.options.derived(hosts),
-        form: arguments.to.into(),
+        form: arguments.to,
         options: arguments.options.options()?,
         output: arguments.output.as_deref(),
         beside: arguments.options.beside(),

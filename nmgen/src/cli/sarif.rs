@@ -28,8 +28,7 @@ pub(super) fn log(told: &[Diagnostic], suppressed: &[Suppressed], error: Option<
     rules.sort_by_key(|rule| rule.name);
     rules.dedup();
     let mut seen = HashMap::new();
-    let fingerprint = |one| fingerprint(one, &mut seen);
-    let fingerprints: Vec<String> = diagnostics().map(fingerprint).collect();
+    let fingerprints: Vec<String> = diagnostics().map(|one| fingerprint(one, &mut seen)).collect();
     let results = diagnostics().zip(fingerprints).zip(reasons);
     let results: Vec<Value> =
         results.map(|((one, print), reason)| result(one, &rules, &print, reason)).collect();

@@ -3,8 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use nmgen_core::check;
-use nmgen_core::state;
+use nmgen_core::{check, state};
 use nmgen_document::Document;
 use nmgen_document::error::Error;
 use nmgen_fleet::source::{self, Extent};

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use nmgen::cli::Streams;
-use nmgen::output::{Delivery, Form, Options, Output};
+use nmgen::output::{Form, Options, Output};
 use nmgen::source::{Host, Hosts};
 use nmgen::{Converted, Outcome};
 use tempfile::TempDir;
@@ -14,21 +14,17 @@ use super::{invariants, parts};
 const FORMS: [Form; 9] = [
     Form::Gc,
     Form::Hosts,
-    Form::Delivery(Delivery::Ignition),
-    Form::Delivery(Delivery::MachineConfig),
-    Form::Delivery(Delivery::Policy),
-    Form::Delivery(Delivery::BmhSecret),
-    Form::Delivery(Delivery::NmStateConfig),
-    Form::Delivery(Delivery::Kargs),
-    Form::Delivery(Delivery::Initrd),
+    Form::Ignition,
+    Form::MachineConfig,
+    Form::Policy,
+    Form::BmhSecret,
+    Form::NmStateConfig,
+    Form::Kargs,
+    Form::Initrd,
 ];
 
 /// Forms that are sources too, with the documents as they are.
-const SOURCES: [Form; 3] = [
-    Form::Delivery(Delivery::MachineConfig),
-    Form::Delivery(Delivery::BmhSecret),
-    Form::Delivery(Delivery::NmStateConfig),
-];
+const SOURCES: [Form; 3] = [Form::MachineConfig, Form::BmhSecret, Form::NmStateConfig];
 
 pub(super) fn run(input: &[u8]) {
     let Ok(text) = str::from_utf8(input) else { return };
@@ -121,7 +117,7 @@ fn is_read_back(form: Form, outcome: &Outcome, contents: &[Vec<u8>]) {
     for Converted { host, .. } in &outcome.hosts {
         let ours = alone(host);
         // An empty document is none to a reader, and the document of all nodes is in MachineConfigs alone.
-        let is_left_out = host.is_cluster() && form != Form::Delivery(Delivery::MachineConfig);
+        let is_left_out = host.is_cluster() && form != Form::MachineConfig;
         if is_left_out || host.document_text().is_none_or(|text| text.trim().is_empty()) {
             continue;
         }

@@ -40,7 +40,7 @@ fn unwrapped(host: Host) -> Host {
     let Some(config) = config.filter(|_| root.text_at("kind") == Some("NMStateConfig")) else {
         return host;
     };
-    let cards = root.at(&["spec", "interfaces"]).map(Node::items).unwrap_or_default().iter();
+    let cards = root.items_at(&["spec", "interfaces"]).iter();
     let nic = |node: &Node<'_>| {
         Some(Nic {
             name: node.text_at("name").map(str::to_owned),
@@ -64,12 +64,11 @@ pub(crate) fn addresses(path: &Path) -> Result<Option<Vec<Mac>>, Fault> {
     };
     let Some(document) = host.document() else { return Ok(Some(Vec::new())) };
     let functions = virtual_functions::cards(&document.root);
-    let is_card = |node: &&Node<'_>| {
+    let cards = interface::all(&document.root).iter().filter(|node| {
         interface::is_up(node)
             && node.text_at("identifier") != Some("pci-address")
             && !node.text_at("name").is_some_and(|name| virtual_functions::is_one(&functions, name))
-    };
-    let cards = interface::all(&document.root).iter().filter(is_card);
+    });
     let own = cards.filter_map(|node| node.mac_at("mac-address"));
     // The map's are the host's cards too, where its document names none of them.
     let mapped = host.nics.iter().map(|nic| nic.mac_address);

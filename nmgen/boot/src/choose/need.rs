@@ -34,7 +34,6 @@ impl Need {
     }
 }
 
-/// True in an initramfs.
 pub(crate) fn is_initramfs(paths: &Paths) -> bool {
     // A link, whose target need not exist below a tree's root.
     paths.under(INITRAMFS).symlink_metadata().is_ok()

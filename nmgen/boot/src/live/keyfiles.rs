@@ -6,6 +6,7 @@ use std::path::Path;
 
 use nmgen_core::check::name::is_safe_profile_id;
 use nmgen_core::profile::Keyfile;
+use nmgen_document::spelling::is_among;
 
 use super::ready::Final;
 use crate::fault::Fault;
@@ -17,18 +18,8 @@ use crate::write::others;
 const EXTENSION: &str = ".nmconnection";
 /// Keys that name an interface, in any section: nm-settings-keyfile(5). NetworkManager takes a list in
 /// some of them.
-const INTERFACES: [&str; 10] = [
-    "interface-name",
-    "controller",
-    "master",
-    "parent",
-    "peer",
-    "port1",
-    "port2",
-    "interlink",
-    "primary",
-    "active_slave",
-];
+const INTERFACES: &str =
+    "interface-name controller master parent peer port1 port2 interlink primary active_slave";
 
 /// The directory's profiles with this machine's names; `names` gets those of VLANs too.
 pub(super) fn read(directory: &Path, names: &mut Names, log: &Log) -> Result<Vec<Final>, Fault> {
@@ -68,7 +59,7 @@ pub(super) fn read(directory: &Path, names: &mut Names, log: &Log) -> Result<Vec
 fn profile(stem: &str, mut keyfile: Keyfile, names: &Names) -> Final {
     for section in &mut keyfile.sections {
         for (key, value) in &mut section.entries {
-            if INTERFACES.contains(&key.as_str()) {
+            if is_among(key, INTERFACES) {
                 let here: Vec<&str> = value.split(';').map(|name| names.here(name)).collect();
                 *value = here.join(";").into();
             }

@@ -5,7 +5,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use nmgen_core::write::{self, File};
-use nmgen_document::mac::Mac;
 
 use super::ready::Ready;
 use crate::fault::Fault;
@@ -75,10 +74,9 @@ fn conflicts(other: &Other, ready: &Ready) -> bool {
         let mut profiles = ready.profiles.iter();
         value.is_some() && profiles.any(|profile| profile.keyfile.get("connection", key) == value)
     };
-    let is_card = |mac: Mac| ready.cards.iter().any(|card| card.mac == mac);
     is_ours("uuid", other.uuid())
         || is_ours("interface-name", other.interface())
-        || other.mac().is_some_and(is_card)
+        || other.mac().is_some_and(|mac| ready.cards.iter().any(|card| card.mac == mac))
 }
 
 fn record(paths: &Paths) -> Result<String, Fault> {

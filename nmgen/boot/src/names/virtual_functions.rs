@@ -1,8 +1,7 @@
 //! Virtual functions of SR-IOV: they exist once NetworkManager has set the number of their card, so nothing
 //! waits for them before it starts.
 
-use nmgen_core::interface;
-use nmgen_core::stack;
+use nmgen_core::{interface, stack};
 use nmgen_document::Node;
 
 /// nmstate's word for the function of a card, whatever its name: `sriov:eno1:0`.
@@ -35,7 +34,7 @@ pub(crate) fn cards<'r>(root: &'r Node<'_>) -> Vec<(&'r str, u64)> {
     let card = |interface: &'r Node<'_>| {
         let functions = interface.at(&["ethernet", "sr-iov"])?;
         let number = |function: &Node<'_>| function.get("id")?.number()?.checked_add(1);
-        let count = functions.get("total-vfs").and_then(Node::number);
+        let count = functions.number_at(&["total-vfs"]);
         let count = count.or_else(|| functions.get("vfs")?.items().iter().filter_map(number).max());
         Some((interface.text_at("name")?, count?))
     };

@@ -36,7 +36,6 @@ impl Digests {
         Self(text.lines().filter_map(entry).collect())
     }
 
-    /// Adds a file's.
     pub(crate) fn add(&mut self, file: &File) {
         self.0.retain(|(name, _)| *name != file.name);
         self.0.push((file.name.clone(), of(&file.content)));

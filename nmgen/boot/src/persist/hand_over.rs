@@ -167,11 +167,10 @@ fn forget_host_name(paths: &Paths) -> Result<(), Fault> {
 fn has_network_disk(root: &Sysroot) -> bool {
     let text = root.place(CRYPTTAB).ok().and_then(|place| content(&place).ok().flatten());
     let text = text.unwrap_or_default();
-    let is_one = |line: &str| {
+    String::from_utf8_lossy(&text).lines().map(str::trim).any(|line| {
         let options = line.split_whitespace().nth(3).unwrap_or_default();
         !line.starts_with('#') && options.split(',').any(|option| option == "_netdev")
-    };
-    String::from_utf8_lossy(&text).lines().map(str::trim).any(is_one)
+    })
 }
 
 fn host_name(paths: &Paths, root: &Sysroot) -> Result<(), Fault> {

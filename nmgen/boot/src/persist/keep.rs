@@ -13,7 +13,6 @@ use crate::root::{Paths, RUN_PROFILES};
 const KEPT: &str = "/run/nmgen-profiles";
 const PLACES: &str = "/run/tmpfiles.d/nmgen-profiles.conf";
 
-/// Keeps the profiles for this boot.
 pub(crate) fn keep(paths: &Paths, profiles: &[File]) -> Result<(), Fault> {
     if profiles.is_empty() {
         return Ok(());

@@ -111,14 +111,13 @@ impl<'a> Plan<'a> {
         let ours = with(&[Disposition::Give, Disposition::Rewrite, Disposition::Keep]);
         let removed =
             if is_refused { Vec::new() } else { facts.remains(&ours, !written.is_empty()) };
-        let profile = |member: &&Member<'a>| member.given.profile;
         let given = verdicts
             .iter()
             .filter(|(member, verdict)| *verdict != Disposition::Leave || member.own.is_some());
         let (others, bare_cards) = facts.surviving_others();
         Self {
             is_refused,
-            written: written.iter().map(profile).collect(),
+            written: written.iter().map(|member| member.given.profile).collect(),
             given: given.map(|(member, _)| member.given.profile).collect(),
             removed,
             others,

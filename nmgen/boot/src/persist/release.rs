@@ -31,7 +31,6 @@ const STATES: &str = "/run/NetworkManager/devices";
 const ADDRESS_INDEX: usize = 4;
 const IFF_UP: u32 = 1;
 
-/// An interface and its release.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Release {
     /// It is put back.

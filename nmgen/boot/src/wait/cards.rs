@@ -160,7 +160,6 @@ impl Cards {
         self.named(name).filter(is_its).or_else(|| self.all.iter().find(is_its))
     }
 
-    /// The card with this name.
     pub(crate) fn named(&self, name: &str) -> Option<&Card> {
         self.all.iter().find(|card| card.name == name)
     }

@@ -87,9 +87,8 @@ fn other_names(keyfile: &Keyfile) -> impl Iterator<Item = &str> {
 
 fn references(keyfile: &Keyfile) -> impl Iterator<Item = &str> {
     let entries = keyfile.sections.iter().flat_map(|section| &section.entries);
-    let is_one = |key: &str| REFERENCES.contains(&key);
     entries
-        .filter(move |(key, value)| is_one(key) && !value.is_empty())
+        .filter(move |(key, value)| REFERENCES.contains(&key.as_str()) && !value.is_empty())
         .map(|entry| entry.1.as_str())
 }
 

@@ -32,13 +32,12 @@ impl Bounds {
     /// The bounds for a document with this machine's names.
     pub(crate) fn new(line: &CommandLine, root: Option<&Node<'_>>) -> Self {
         let interfaces = root.and_then(|root| root.get("interfaces")).map(Node::items);
-        let is_without = |node: &&Node<'_>| {
+        let without = interfaces.unwrap_or_default().iter().filter(|node| {
             let enabled = node.at(&["ipv6", "enabled"]).and_then(Node::text);
             enabled.is_some_and(|word| {
                 matches!(word.to_ascii_lowercase().as_str(), "false" | "no" | "off")
             })
-        };
-        let without = interfaces.unwrap_or_default().iter().filter(is_without);
+        });
         Self {
             timeout: line.dhcp_timeout,
             has_network_root: line.has_network_root,

@@ -42,12 +42,11 @@ pub(crate) fn list(directory: &Path) -> io::Result<Vec<Other>> {
 
 fn is_profile(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
-    let is_mkstemps = |(_, end): (&str, &str)| {
-        end.len() == 6 && end.chars().all(|letter| letter.is_ascii_alphanumeric())
-    };
     !name.starts_with('.')
         && !IGNORED.iter().any(|end| name.ends_with(end))
-        && !name.rsplit_once('.').is_some_and(is_mkstemps)
+        && !name.rsplit_once('.').is_some_and(|(_, end)| {
+            end.len() == 6 && end.chars().all(|letter| letter.is_ascii_alphanumeric())
+        })
 }
 
 /// The files in a directory, sorted by name; none if it is missing.
@@ -111,12 +110,10 @@ impl Other {
         self.keyfile.sections.iter().find_map(|section| section.get("parent"))
     }
 
-    /// Its file's name.
     pub(crate) fn file_name(&self) -> String {
         self.path.file_name().unwrap_or_default().to_string_lossy().into_owned()
     }
 
-    /// Its name in messages.
     pub(crate) fn name(&self) -> String {
         let stem = self.path.file_stem().unwrap_or_default().to_string_lossy();
         self.interface().map_or_else(|| stem.into_owned(), str::to_owned)

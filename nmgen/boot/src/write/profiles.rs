@@ -15,17 +15,15 @@ use crate::command_line::CommandLine;
 use crate::fault::Fault;
 use crate::files::{self, unless_missing};
 use crate::kernel_log::{Level, Log};
-use crate::names::Names;
-use crate::names::identified;
+use crate::names::{Names, identified};
 use crate::root::{
     EARLY_HOST_NAME, ETC_PROFILES, NEEDED, Paths, RUN_PROFILES, RUN_SETTINGS, STAGE,
 };
 use crate::write::components::with_hit;
-use crate::write::detection;
 use crate::write::early::{self, Bounds};
 use crate::write::others::{self, Other};
 use crate::write::way_out::may_lead_out;
-use crate::write::{name_servers, operators, root_disk};
+use crate::write::{detection, name_servers, operators, root_disk};
 
 /// Below the staging directory: the names of nmgen's profiles for the initramfs, one a line, and others' that gave way to them.
 const EARLY: &str = "early";
@@ -57,16 +55,6 @@ pub(crate) fn write(
         log.say(Level::Warning, &chain(&fault));
     }
     written
-}
-
-/// Stages the files for the running system, and leaves the initramfs's network alone.
-pub(crate) fn stage_only(
-    paths: &Paths,
-    configuration: &Configuration,
-    names: &Names,
-    line: &CommandLine,
-) -> Result<(), Fault> {
-    stage(paths, configuration, names, line)
 }
 
 fn put(
@@ -207,7 +195,7 @@ pub(crate) fn listed(path: PathBuf) -> Result<Vec<Other>, Fault> {
 }
 
 /// Stages each file for the second step, under its path in the running system.
-fn stage(
+pub(crate) fn stage(
     paths: &Paths,
     configuration: &Configuration,
     names: &Names,

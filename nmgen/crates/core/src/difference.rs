@@ -44,7 +44,6 @@ pub fn painted(line: &str, style: Style) -> String {
     format!("{colour}{line}\x1b[0m")
 }
 
-/// A field and its values.
 #[derive(Clone)]
 struct Field {
     path: String,

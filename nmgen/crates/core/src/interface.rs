@@ -12,7 +12,7 @@ pub fn state<'n, 't>(root: &'n Node<'t>) -> &'n Node<'t> {
 
 /// The items of `interfaces`; none where the key is missing or no list.
 pub fn all<'n, 't>(root: &'n Node<'t>) -> &'n [Node<'t>] {
-    state(root).get("interfaces").map(Node::items).unwrap_or_default()
+    state(root).items_at(&["interfaces"])
 }
 
 /// True for an interface that is to be up, as one without a state.
@@ -27,10 +27,9 @@ pub fn kind<'n>(interface: &'n Node<'_>) -> &'n str {
 
 /// The bridge of Open vSwitch with this name, if it is to be up.
 pub fn ovs_bridge<'n, 't>(root: &'n Node<'t>, name: &str) -> Option<&'n Node<'t>> {
-    let is_it = |node: &&Node<'t>| {
+    all(root).iter().find(|node| {
         node.text_at("name") == Some(name) && kind(node) == "ovs-bridge" && is_up(node)
-    };
-    all(root).iter().find(is_it)
+    })
 }
 
 /// The ports of a bridge, with the bonds that a bridge of Open vSwitch makes itself.

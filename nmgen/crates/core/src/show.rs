@@ -183,8 +183,7 @@ impl<'a> Drawing<'a> {
         for line in label::host(self.root) {
             self.line("", &line);
         }
-        let named = |name: &str| self.by_name.contains_key(name);
-        for line in label::other_routes(self.root, named) {
+        for line in label::other_routes(self.root, |name| self.by_name.contains_key(name)) {
             self.line("", &line);
         }
     }

@@ -34,17 +34,7 @@ impl Reference<'_> {
 }
 
 /// The sections with a base interface, as NMState names them.
-const WITH_BASE: &[&str] = &[
-    "vlan",
-    "vxlan",
-    "mac-vlan",
-    "mac-vtap",
-    "macsec",
-    "ipvlan",
-    "infiniband",
-    "ip-tunnel",
-    "xfrm",
-];
+const WITH_BASE: &str = "vlan vxlan mac-vlan mac-vtap macsec ipvlan infiniband ip-tunnel xfrm";
 
 /// The keys of a bond's ports; two lists, if present, have the same names.
 const BOND_PORTS: &[&str] = &["port", "ports", "ports-config"];
@@ -65,7 +55,7 @@ pub fn below<'a>(interface: &'a Node<'_>) -> Vec<Reference<'a>> {
     for key in ["port1", "port2"] {
         named(interface, &["hsr", key], Relation::Port, &mut found);
     }
-    for section in WITH_BASE {
+    for section in WITH_BASE.split(' ') {
         named(interface, &[section, "base-iface"], Relation::Base, &mut found);
     }
     found
@@ -86,7 +76,7 @@ pub fn undeclared<'n, 't>(root: &'n Node<'t>) -> Vec<&'n Node<'t>> {
 
 /// The names by which nmstate finds an interface.
 fn names<'n>(interface: &'n Node<'_>) -> impl Iterator<Item = &'n str> {
-    let others = interface.get("alt-names").map(Node::items).unwrap_or_default().iter();
+    let others = interface.items_at(&["alt-names"]).iter();
     let own = ["name", "profile-name"].into_iter().filter_map(|key| interface.text_at(key));
     own.chain(others.filter_map(|other| other.text_at("name")))
 }

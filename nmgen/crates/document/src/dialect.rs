@@ -104,10 +104,10 @@ fn end_of_name(text: &str) -> Option<usize> {
 
 /// The end of the name behind what may be the mark of an anchor or alias, at this offset.
 fn end_of_name_at(text: &str, mark: usize) -> Option<usize> {
-    let is_word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
     let is_first = mark == 0 || text[..mark].ends_with([' ', '\t', '\n', '\r', '[', '{', ',']);
     let name = &text[mark + 1..];
-    let rest = name.trim_start_matches(is_word);
+    let rest =
+        name.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_'));
     let is_name = is_first && rest.len() < name.len();
     (is_name && rest.starts_with(['?', ':', '%', '@', '`'])).then_some(text.len() - rest.len())
 }
@@ -133,14 +133,12 @@ fn is_anchored(event: &Event<'_>) -> bool {
 /// True without directives, document markers, anchors, tags, block scalars, flow collections, escapes
 /// and tabs.
 pub(super) fn is_ordinary(text: &str) -> bool {
-    let is_ordinary = |byte: u8| match byte {
+    text.bytes().all(|byte| match byte {
         b'\n' | b' ' | b'\'' | b'"' => true,
         b'#'..=b'/' => !matches!(byte, b'%' | b'&' | b'*'),
         b'0'..=b':' | b'A'..=b'Z' | b'a'..=b'z' | b'_' | b'=' => true,
         _ => false,
-    };
-    text.bytes().all(is_ordinary)
-        && !text.lines().any(|line| line.starts_with("---") || line.starts_with("..."))
+    }) && !text.lines().any(|line| line.starts_with("---") || line.starts_with("..."))
 }
 
 #[cfg(test)]

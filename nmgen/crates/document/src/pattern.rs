@@ -1,6 +1,5 @@
 //! Patterns of the shell, glob(7), for names of hosts and of interfaces.
 
-/// A part of a pattern.
 #[derive(Debug)]
 enum Part {
     AnyText,

@@ -130,7 +130,7 @@ fn find_ports<'n, 't>(node: &'n Node<'t>, ports: &mut Vec<&'n Node<'t>>) {
 /// The first VLAN tag, or range of them, of a port above the bound.
 fn surplus_tag<'n, 't>(node: &'n Node<'t>) -> Option<&'n Node<'t>> {
     let tags = |tag: &Node<'_>| {
-        let end = |key| tag.at(&["id-range", key]).and_then(Node::number).unwrap_or_default();
+        let end = |key| tag.number_at(&["id-range", key]).unwrap_or_default();
         1 + end("max").saturating_sub(end("min"))
     };
     let of_list = |entry: &'n Entry<'t>| {

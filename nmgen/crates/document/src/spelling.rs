@@ -1,8 +1,13 @@
-//! Misspellings of keys and names.
+//! Lists of words, and misspellings of keys and names.
 
 const LONG: usize = 8;
 /// Two letters, and two missing hyphens.
 const MOST: usize = 4;
+
+/// True for a word of a list. Each list is one text: the ramdisk's program needs 40 bytes for each item of a list.
+pub fn is_among(word: &str, list: &str) -> bool {
+    list.split(' ').any(|known| known == word)
+}
 
 /// True when one letter differs, or two in a long word, ignoring '-' and '_'. Names with different
 /// numbers are different names.

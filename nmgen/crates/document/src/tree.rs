@@ -4,8 +4,7 @@ use std::borrow::Cow;
 
 use super::path::{Path, Step};
 use crate::mac::Mac;
-use crate::text::Span;
-use crate::text::secret;
+use crate::text::{Span, secret};
 
 /// A value and its span.
 #[derive(Debug, Clone, PartialEq)]
@@ -162,6 +161,21 @@ impl<'t> Node<'t> {
     /// The value at the end of a chain of keys.
     pub fn at(&self, keys: &[&str]) -> Option<&Node<'t>> {
         keys.iter().try_fold(self, |node, key| node.get(key))
+    }
+
+    /// The items of the list at the end of a chain of keys; none for other values.
+    pub fn items_at(&self, keys: &[&str]) -> &[Node<'t>] {
+        self.at(keys).map(Node::items).unwrap_or_default()
+    }
+
+    /// The number at the end of a chain of keys.
+    pub fn number_at(&self, keys: &[&str]) -> Option<u64> {
+        self.at(keys)?.number()
+    }
+
+    /// True for a boolean at the end of a chain of keys that is set.
+    pub fn is_on(&self, keys: &[&str]) -> bool {
+        self.at(keys).and_then(Node::boolean) == Some(true)
     }
 
     /// A scalar's text; `None` for null, lists and mappings.

@@ -79,7 +79,6 @@ struct Scope<'h> {
     all: Vec<Member<'h>>,
     /// A part of the cluster's sources could not be read.
     is_misread: bool,
-    /// A document has an error.
     has_errors: bool,
 }
 
@@ -206,13 +205,12 @@ fn unusable_name(host: &Host) -> Option<Diagnostic> {
 
 /// Kubernetes has names in lower case only (RFC 1123): BareMetalHost, Node and each object that is named after the host.
 fn refused_name(host: &Host) -> Option<Diagnostic> {
-    let is_bad = |name: &&str| {
-        name.chars().any(|character| character.is_ascii_uppercase() || character == '_')
-    };
     if !host.is_machine {
         return other_case(host);
     }
-    let name = host.name.as_deref().filter(is_bad)?;
+    let name = host.name.as_deref().filter(|name| {
+        name.chars().any(|character| character.is_ascii_uppercase() || character == '_')
+    })?;
     let message = format!("\"{}\" is no name of a Kubernetes object", name.escape_debug());
     let help = "use lower-case letters, digits, hyphens and dots";
     Some(Diagnostic::new(HOST_NAME_FORM, message, host.place.clone()).help(help))

@@ -11,10 +11,9 @@ use nmgen_document::diagnostic::{Diagnostics, Rule};
 
 use crate::allow::{self, Findings};
 use crate::check::{self, Compared};
-use crate::follows;
-use crate::hints;
 use crate::parallel::each;
 use crate::source::{Cluster, Hosts};
+use crate::{follows, hints};
 
 /// A host and its conversion.
 #[derive(Debug, Clone, PartialEq)]
@@ -32,7 +31,6 @@ pub struct Outcome {
     pub hosts: Vec<Converted>,
     /// Sorted by file, line and column. After an error nothing should be written.
     pub diagnostics: Diagnostics,
-    /// The clusters of the hosts.
     pub(crate) clusters: Vec<Cluster>,
 }
 

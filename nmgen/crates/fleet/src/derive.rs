@@ -120,12 +120,9 @@ fn warn_where_not_needed(hosts: &mut Hosts) {
         let plugin = cluster_of(&hosts.clusters, host).plugin;
         let is_derived = host.stage == Stage::Node && host.document().is_some();
         if plugin == Some(Plugin::Other) && is_derived && told.insert(host.cluster.clone()) {
-            hosts.diagnostics.add(
-                BRIDGE_NOT_NEEDED,
-                host.place.clone(),
-                "the cluster's network (`networking.networkType`) is not OVN-Kubernetes, and makes no use of br-ex",
-                "leave --br-ex out",
-            );
+            let message = "the cluster's network (`networking.networkType`) is not OVN-Kubernetes, and makes no use of br-ex";
+            let help = "leave --br-ex out";
+            hosts.diagnostics.add(BRIDGE_NOT_NEEDED, host.place.clone(), message, help);
         }
     }
 }

@@ -133,7 +133,6 @@ pub(crate) fn between(hosts: &[Host], has_errors: &[bool], known: usize, found: 
     });
 }
 
-/// The line in the file.
 fn of_file(place: &Place) -> Option<u32> {
     place.position.as_ref().map(|excerpt| excerpt.start.line)
 }

@@ -18,7 +18,6 @@ pub(crate) fn no_such_host(
     Diagnostic::new(NO_SUCH_HOST, message, place).help(names_of(hosts, remedy))
 }
 
-/// The names of the first hosts.
 fn names_of(hosts: &[&Host], remedy: &str) -> String {
     let names: Vec<&str> = hosts.iter().filter_map(|host| host.name.as_deref()).collect();
     match names.is_empty() {
@@ -27,7 +26,6 @@ fn names_of(hosts: &[&Host], remedy: &str) -> String {
     }
 }
 
-/// The first few names.
 pub(crate) fn few(names: &[&str]) -> String {
     const FEW: usize = 5;
     match names.get(FEW..) {

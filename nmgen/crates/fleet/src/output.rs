@@ -15,7 +15,6 @@ mod to_hosts;
 pub use nmgen_core::write::File;
 use nmgen_document::diagnostic::Rule;
 
-pub use self::delivery::Delivery;
 pub use self::form::Form;
 pub use self::one_host::Selection;
 pub use self::options::{Agent, IgnitionVersion, Image, Layout, Options, Program};

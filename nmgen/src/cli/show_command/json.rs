@@ -2,10 +2,9 @@
 
 use std::collections::HashSet;
 
-use nmgen_core::interface;
 use nmgen_core::show::label::{self, Routes};
 use nmgen_core::source::{Host, Stage};
-use nmgen_core::stack;
+use nmgen_core::{interface, stack};
 use nmgen_document::format::printable_json;
 use nmgen_document::{Document, Node};
 use serde_json::{Value, json};

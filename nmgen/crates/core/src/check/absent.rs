@@ -1,7 +1,7 @@
 //! Interfaces, routes and rules with `state: absent`, which only a node can resolve.
 
+use nmgen_document::Path;
 use nmgen_document::diagnostic::rules;
-use nmgen_document::{Node, Path};
 
 use super::subject::{Report, Subject};
 
@@ -21,7 +21,7 @@ pub(super) fn check(subject: &Subject<'_>, report: &mut Report<'_>) {
         report.add(ABSENT_OFFLINE, &interface.path.key("state"), message, HELP);
     }
     for (section, what) in [("routes", "route"), ("route-rules", "route rule")] {
-        let list = subject.root.at(&[section, "config"]).map(Node::items).unwrap_or_default();
+        let list = subject.root.items_at(&[section, "config"]);
         for (index, node) in list.iter().enumerate() {
             if node.text_at("state") == Some("absent") {
                 let path = Path::default().key(section).key("config").index(index).key("state");

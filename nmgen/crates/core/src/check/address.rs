@@ -18,7 +18,6 @@ rules! {
     warning PREFIX_LENGTH_SHORT = "prefix-length-short";
 }
 
-/// The two address families.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Family {
     V4,
@@ -71,19 +70,19 @@ impl Family {
     }
 
     pub(super) fn is_enabled(self, interface: &Node<'_>) -> bool {
-        interface.at(&[self.key(), "enabled"]).and_then(Node::boolean) == Some(true)
+        interface.is_on(&[self.key(), "enabled"])
     }
 
     /// True for addresses from DHCP or router advertisements.
     pub(super) fn is_automatic(self, interface: &Node<'_>) -> bool {
         let Some(section) = interface.get(self.key()) else { return false };
-        let is_on = |key| section.get(key).and_then(Node::boolean) == Some(true);
+        let is_on = |key| section.is_on(&[key]);
         self.is_enabled(interface) && (is_on("dhcp") || (self == Self::V6 && is_on("autoconf")))
     }
 
     /// The items of the address list.
     pub(super) fn addresses<'n, 't>(self, interface: &'n Node<'t>) -> &'n [Node<'t>] {
-        interface.at(&[self.key(), "address"]).map(Node::items).unwrap_or_default()
+        interface.items_at(&[self.key(), "address"])
     }
 }
 
@@ -170,25 +169,20 @@ fn one(
     report: &mut Report<'_>,
 ) -> Option<IpAddr> {
     let text = item.text_at("ip")?;
-    let prefix = item.get("prefix-length").and_then(Node::number);
+    let prefix = item.number_at(&["prefix-length"]);
     if let Some(length) = prefix.filter(|length| *length > family.max_prefix()) {
-        report.add(
-            PREFIX_LENGTH,
-            &path().key("prefix-length"),
-            format!("prefix length {length} of {text} is not in 0..={}", family.max_prefix()),
-            "an IPv4 address has 32 bits, an IPv6 address 128",
-        );
+        let message =
+            format!("prefix length {length} of {text} is not in 0..={}", family.max_prefix());
+        let help = "an IPv4 address has 32 bits, an IPv6 address 128";
+        report.add(PREFIX_LENGTH, &path().key("prefix-length"), message, help);
     }
     if let Some(length) = prefix.filter(|length| *length < family.min_prefix()) {
-        report.add(
-            PREFIX_LENGTH_SHORT,
-            &path().key("prefix-length"),
-            format!(
-                "prefix length {length} of {text} makes a large part of the Internet a neighbour of {}",
-                interface.name
-            ),
-            "check the number: a digit may be missing",
+        let message = format!(
+            "prefix length {length} of {text} makes a large part of the Internet a neighbour of {}",
+            interface.name
         );
+        let help = "check the number: a digit may be missing";
+        report.add(PREFIX_LENGTH_SHORT, &path().key("prefix-length"), message, help);
     }
     let Some(ip) = text.parse::<IpAddr>().ok().filter(|ip| Family::of(*ip) == family) else {
         let message = format!("\"{}\" is not an {} address", text.escape_debug(), family.name());
@@ -202,12 +196,9 @@ fn one(
         return None;
     };
     if let Some(problem) = not_a_host(ip, prefix) {
-        report.add(
-            ADDRESS_NOT_A_HOST,
-            &path().key("ip"),
-            format!("{ip} of {} is {problem}, not the address of a host", interface.name),
-            "check the address and its prefix-length",
-        );
+        let message = format!("{ip} of {} is {problem}, not the address of a host", interface.name);
+        let help = "check the address and its prefix-length";
+        report.add(ADDRESS_NOT_A_HOST, &path().key("ip"), message, help);
     }
     Some(ip)
 }

@@ -77,24 +77,17 @@ fn bond(subject: &Subject<'_>, interface: &Interface<'_>, ports: usize, report: 
             (Some((key, _)), None) => interface.path.key(key),
             (None, _) => interface.path.key("name"),
         };
-        report.add(
-            BOND_WITHOUT_PORTS,
-            &path,
-            format!("bond {name} has no ports"),
-            "without ports it never has a carrier; list its interfaces under port",
-        );
+        let help = "without ports it never has a carrier; list its interfaces under port";
+        report.add(BOND_WITHOUT_PORTS, &path, format!("bond {name} has no ports"), help);
     }
     let mode = section.and_then(|(_, bond)| mode(bond.text_at("mode")?));
     let has_mode = section.is_some_and(|(_, bond)| bond.get("mode").is_some());
     if !has_mode && subject.is_offline() {
         let path =
             section.map_or_else(|| interface.path.key("name"), |(key, _)| interface.path.key(key));
-        report.add_at_key(
-            BOND_WITHOUT_MODE,
-            &path,
-            format!("bond {name} has no mode"),
-            "set one, such as mode: active-backup or mode: 802.3ad",
-        );
+        let help = "set one, such as mode: active-backup or mode: 802.3ad";
+        let message = format!("bond {name} has no mode");
+        report.add_at_key(BOND_WITHOUT_MODE, &path, message, help);
     }
     let Some((key, options)) = section.and_then(|(key, bond)| Some((key, bond.get("options")?)))
     else {
@@ -160,7 +153,7 @@ impl BondOptions<'_> {
     /// Options that require or exclude others. Offline only: a node may have the others set already.
     fn with_each_other(&self, report: &mut Report<'_>) {
         let name = self.interface.name;
-        let number = |option: &str| self.options.get(option).and_then(Node::number);
+        let number = |option: &str| self.options.number_at(&[option]);
         let is_set = |option: &str| {
             self.options.get(option).is_some_and(|node| {
                 !node.items().is_empty() || node.text().is_some_and(|text| !text.is_empty())

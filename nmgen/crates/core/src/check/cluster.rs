@@ -1,6 +1,6 @@
 //! The document of all nodes without a host file.
 
-use nmgen_document::diagnostic::{Diagnostic, Diagnostics, rules};
+use nmgen_document::diagnostic::{Diagnostics, rules};
 
 use super::facts::Facts;
 use crate::source::Host;
@@ -16,13 +16,8 @@ pub fn check(host: &Host, facts: &Facts<'_>, diagnostics: &mut Diagnostics) {
         return;
     }
     for (ip, at) in &facts.addresses {
-        diagnostics.push(
-            Diagnostic::new(
-                CLUSTER_STATIC_ADDRESS,
-                format!("every node without a host file would get {ip}"),
-                facts.place(*at),
-            )
-            .help("put static addresses into <hostname>.yml, or use dhcp: true here"),
-        );
+        let message = format!("every node without a host file would get {ip}");
+        let help = "put static addresses into <hostname>.yml, or use dhcp: true here";
+        diagnostics.add(CLUSTER_STATIC_ADDRESS, facts.place(*at), message, help);
     }
 }

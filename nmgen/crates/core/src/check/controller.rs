@@ -73,12 +73,8 @@ pub(super) fn check(subject: &Subject<'_>, report: &mut Report<'_>) {
                         other.name, upper.name
                     )
                 };
-                report.add(
-                    PORT_IN_TWO_CONTROLLERS,
-                    &reference.path(&upper.path),
-                    message,
-                    "an interface has at most one controller",
-                );
+                let help = "an interface has at most one controller";
+                report.add(PORT_IN_TWO_CONTROLLERS, &reference.path(&upper.path), message, help);
             }
         }
     }
@@ -100,12 +96,10 @@ fn base_is_port(
         return;
     };
     if upper.kind == "vlan" {
-        report.add(
-            BASE_IS_PORT,
-            &reference.path(&upper.path),
-            format!("{} is on {}, which is a port of {}", upper.name, lower.name, bond.name),
-            "put the VLAN on the bond: on one port it has no network when the other port carries the traffic",
-        );
+        let message =
+            format!("{} is on {}, which is a port of {}", upper.name, lower.name, bond.name);
+        let help = "put the VLAN on the bond: on one port it has no network when the other port carries the traffic";
+        report.add(BASE_IS_PORT, &reference.path(&upper.path), message, help);
     }
 }
 
@@ -173,12 +167,10 @@ fn cycles(subject: &Subject<'_>, report: &mut Report<'_>) {
                     let names =
                         way[from..].iter().map(|(index, _)| subject.interfaces[*index].name);
                     let names: Vec<&str> = names.chain([subject.interfaces[*lower].name]).collect();
-                    report.add(
-                        INTERFACE_CYCLE,
-                        &reference.path(&subject.interfaces[here].path),
-                        format!("these interfaces form a cycle: {}", shown(&names)),
-                        "an interface cannot be above itself, directly or indirectly",
-                    );
+                    let message = format!("these interfaces form a cycle: {}", shown(&names));
+                    let help = "an interface cannot be above itself, directly or indirectly";
+                    let at = reference.path(&subject.interfaces[here].path);
+                    report.add(INTERFACE_CYCLE, &at, message, help);
                 }
                 Visit::Done => {}
             }
@@ -219,17 +211,13 @@ fn addresses(subject: &Subject<'_>, report: &mut Report<'_>) {
             } else {
                 "give the addresses to the controller, and disable IP here"
             };
-            report.add(
-                ADDRESS_ON_PORT,
-                &interface.path_to(&[family.key(), key]),
-                format!(
-                    "{} is a port of {}, so it cannot have {}",
-                    interface.name,
-                    controller.name,
-                    family.name()
-                ),
-                help,
+            let message = format!(
+                "{} is a port of {}, so it cannot have {}",
+                interface.name,
+                controller.name,
+                family.name()
             );
+            report.add(ADDRESS_ON_PORT, &interface.path_to(&[family.key(), key]), message, help);
         }
     }
 }

@@ -20,23 +20,19 @@ const MAX_SERVERS: usize = 3;
 pub(super) fn check(subject: &Subject<'_>, report: &mut Report<'_>) {
     let Some(config) = subject.root.at(&["dns-resolver", "config"]) else { return };
     let path = |key: &str| Path::default().key("dns-resolver").key("config").key(key);
-    let servers = config.get("server").map(Node::items).unwrap_or_default();
+    let servers = config.items_at(&["server"]);
     let mut is_missing = [false; 2];
     for (index, node) in servers.iter().enumerate() {
         let Some(text) = node.text() else { continue };
         let at = || path("server").index(index);
         let Some((ip, link)) = server(text) else {
-            report.add(
-                DNS_SERVER_SYNTAX,
-                &at(),
-                format!("\"{}\" is not the address of a name server", text.escape_debug()),
-                match text.contains([' ', ';']) {
-                    true => {
-                        "write each address as an item of its own, with ',' between them in [ ]"
-                    }
-                    false => "write an IPv4 or IPv6 address, or fe80::1%eth0 for a link-local one",
-                },
-            );
+            let message =
+                format!("\"{}\" is not the address of a name server", text.escape_debug());
+            let help = match text.contains([' ', ';']) {
+                true => "write each address as an item of its own, with ',' between them in [ ]",
+                false => "write an IPv4 or IPv6 address, or fe80::1%eth0 for a link-local one",
+            };
+            report.add(DNS_SERVER_SYNTAX, &at(), message, help);
             continue;
         };
         if !subject.is_offline() {
@@ -49,22 +45,18 @@ pub(super) fn check(subject: &Subject<'_>, report: &mut Report<'_>) {
             && !subject.interfaces.iter().any(|i| holds(i, family))
         {
             is_missing[family as usize] = true;
-            report.add(
-                DNS_WITHOUT_INTERFACE,
-                &at(),
-                format!("no interface here can hold the {} name server {ip}", family.name()),
-                "name servers are kept in the profile of an interface that is up, with static addresses, \
-                 DHCP or autoconf of the same protocol",
-            );
+            let message =
+                format!("no interface here can hold the {} name server {ip}", family.name());
+            let help = "name servers are kept in the profile of an interface that is up, with static addresses, \
+                 DHCP or autoconf of the same protocol";
+            report.add(DNS_WITHOUT_INTERFACE, &at(), message, help);
         }
     }
     if servers.len() > MAX_SERVERS {
-        report.add(
-            DNS_TOO_MANY_SERVERS,
-            &path("server").index(MAX_SERVERS),
-            format!("{} name servers: programs use the first {MAX_SERVERS} only", servers.len()),
-            "resolv.conf(5) has at most three",
-        );
+        let message =
+            format!("{} name servers: programs use the first {MAX_SERVERS} only", servers.len());
+        let help = "resolv.conf(5) has at most three";
+        report.add(DNS_TOO_MANY_SERVERS, &path("server").index(MAX_SERVERS), message, help);
     }
     search_only(subject, config, servers, path, report);
 }
@@ -84,12 +76,9 @@ fn search_only(
     let what = if key == "search" { "search domains" } else { "options" };
     let can_hold = |interface| Family::BOTH.into_iter().any(|family| holds(interface, family));
     if !subject.interfaces.iter().any(can_hold) {
-        report.add(
-            DNS_WITHOUT_INTERFACE,
-            &path(key),
-            format!("no interface here can hold the DNS {what}"),
-            "they are kept in the profile of an interface that is up, with static addresses, DHCP or autoconf",
-        );
+        let message = format!("no interface here can hold the DNS {what}");
+        let help = "they are kept in the profile of an interface that is up, with static addresses, DHCP or autoconf";
+        report.add(DNS_WITHOUT_INTERFACE, &path(key), message, help);
     }
 }
 
@@ -114,12 +103,10 @@ fn on_link(
         Some(interface) if !holds(interface, Family::V6) => "has no IPv6 addresses",
         Some(_) => return,
     };
-    report.add(
-        DNS_WITHOUT_INTERFACE,
-        &path(),
-        format!("{link}, the interface of name server {}, {problem}", server.escape_debug()),
-        "declare the interface with IPv6 enabled and an address, DHCP or autoconf",
-    );
+    let message =
+        format!("{link}, the interface of name server {}, {problem}", server.escape_debug());
+    let help = "declare the interface with IPv6 enabled and an address, DHCP or autoconf";
+    report.add(DNS_WITHOUT_INTERFACE, &path(), message, help);
 }
 
 /// Mirrors nmstate's MergedInterface::is_iface_valid_for_dns().

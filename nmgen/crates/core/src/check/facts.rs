@@ -123,7 +123,7 @@ impl<'h> Gathered<'h> {
             self.add_mac(mac, At::Document(node.span));
         }
         for family in ["ipv4", "ipv6"] {
-            let list = interface.at(&[family, "address"]).map(Node::items).unwrap_or_default();
+            let list = interface.items_at(&[family, "address"]);
             for node in list.iter().filter_map(|address| address.get("ip")) {
                 let Some(text) = node.text() else { continue };
                 let ip = text.parse::<IpAddr>();

@@ -34,12 +34,11 @@ pub(super) fn check(subject: &Subject<'_>, report: &mut Report<'_>) {
         for map in ["external_ids", "other_config"] {
             let keys = interface.node.at(&["ovs-db", map]).map(Node::entries).unwrap_or_default();
             for key in keys.iter().map(|entry| entry.key.as_ref()).filter(|key| !is_safe_key(key)) {
-                report.add_at_key(
-                    FREE_FORM_KEY,
-                    &interface.path_to(&["ovs-db", map, key]),
-                    format!("\"{}\" cannot be a key in a keyfile", key.escape_debug()),
-                    "use ASCII letters, digits and punctuation other than '=', '[', ']' and '\\'",
-                );
+                let at = interface.path_to(&["ovs-db", map, key]);
+                let help =
+                    "use ASCII letters, digits and punctuation other than '=', '[', ']' and '\\'";
+                let message = format!("\"{}\" cannot be a key in a keyfile", key.escape_debug());
+                report.add_at_key(FREE_FORM_KEY, &at, message, help);
             }
         }
         let methods = &["802.1x", "eap-methods"];
@@ -63,28 +62,24 @@ fn separators(list: Option<&Node<'_>>, path: impl Fn() -> Path, report: &mut Rep
     let items = list.map(Node::items).unwrap_or_default();
     for (index, text) in items.iter().enumerate().filter_map(|(i, node)| Some((i, node.text()?))) {
         if text.contains(';') {
-            report.add(
-                LIST_SEPARATOR,
-                &path().index(index),
-                format!("\"{}\" has a ';', which would make it several items", text.escape_debug()),
-                "write one item for each",
-            );
+            let message =
+                format!("\"{}\" has a ';', which would make it several items", text.escape_debug());
+            let help = "write one item for each";
+            report.add(LIST_SEPARATOR, &path().index(index), message, help);
         }
     }
 }
 
 /// In NetworkManager's routing-rule, `iif NAME` is one word among others.
 fn rule_interfaces(subject: &Subject<'_>, report: &mut Report<'_>) {
-    let rules = subject.root.at(&["route-rules", "config"]).map(Node::items).unwrap_or_default();
+    let rules = subject.root.items_at(&["route-rules", "config"]);
     for (index, rule) in rules.iter().enumerate() {
         let Some(name) = rule.text_at("iif") else { continue };
         let Some(problem) = name_problem(name) else { continue };
-        report.add(
-            RULE_INTERFACE,
-            &Path::default().key("route-rules").key("config").index(index).key("iif"),
-            format!("\"{}\" cannot name an interface: {problem}", name.escape_debug()),
-            "iif is the name of one interface",
-        );
+        let message = format!("\"{}\" cannot name an interface: {problem}", name.escape_debug());
+        let help = "iif is the name of one interface";
+        let at = Path::default().key("route-rules").key("config").index(index).key("iif");
+        report.add(RULE_INTERFACE, &at, message, help);
     }
 }
 
@@ -94,7 +89,6 @@ enum At<'n> {
 }
 
 struct Walk<'n, 'r, 'd> {
-    /// The items of `interfaces`.
     interfaces: &'n [Node<'n>],
     /// Steps from the root; a path is made of them only for a finding.
     way: Vec<At<'n>>,

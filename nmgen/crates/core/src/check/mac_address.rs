@@ -34,12 +34,8 @@ pub(super) fn check(subject: &Subject<'_>, report: &mut Report<'_>) {
         if node.text() == Some("") && subject.is_offline() && !is_found_by_it {
             let message =
                 format!("the MAC address of {} is empty, and counts as none", interface.name);
-            report.add(
-                MAC_EMPTY,
-                &path(),
-                message,
-                "leave the key out: a template without a value has it so",
-            );
+            let help = "leave the key out: a template without a value has it so";
+            report.add(MAC_EMPTY, &path(), message, help);
             continue;
         }
         let (is_kind, help): (Kind, _) = match interface.kind {
@@ -87,10 +83,9 @@ fn not_fixed(subject: &Subject<'_>, interface: &Interface<'_>, report: &mut Repo
     };
     let name = interface.name;
     let mut interfaces = subject.interfaces.iter();
-    let of_bridge = |other: &&Interface<'_>| {
+    match interfaces.find(|other| {
         other.kind == "ovs-bridge" && other.name == name && other.node.get(COPY).is_some()
-    };
-    match interfaces.find(of_bridge) {
+    }) {
         Some(bridge) => report.add_at_key(
             MAC_NOT_FIXED,
             &bridge.path.key(COPY),
@@ -117,7 +112,7 @@ fn is_redundant_pair(subject: &Subject<'_>, one: &Interface<'_>, other: &Interfa
 
 fn virtual_functions(interface: &Interface<'_>, report: &mut Report<'_>) {
     let keys = ["ethernet", "sr-iov", "vfs"];
-    let functions = interface.node.at(&keys).map(Node::items).unwrap_or_default();
+    let functions = interface.node.items_at(&keys);
     for (index, function) in functions.iter().enumerate() {
         if let Some(node) = function.get("mac-address") {
             let path = || interface.path_to(&keys).index(index).key("mac-address");
@@ -150,12 +145,9 @@ fn address(
     }
     if mac.is_group() || mac.is_zero() {
         let what = if mac.is_group() { "is a group address" } else { "is all zeros" };
-        report.add(
-            MAC_NOT_UNICAST,
-            &path(),
-            format!("{text} {what}: {} cannot have it", interface.name),
-            "the kernel takes unicast addresses only: an even first byte, not all zeros",
-        );
+        let message = format!("{text} {what}: {} cannot have it", interface.name);
+        let help = "the kernel takes unicast addresses only: an even first byte, not all zeros";
+        report.add(MAC_NOT_UNICAST, &path(), message, help);
         return None;
     }
     Some(mac)

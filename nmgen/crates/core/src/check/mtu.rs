@@ -86,17 +86,14 @@ fn left_out(subject: &Subject<'_>, report: &mut Report<'_>) {
         let Some(wanted) = mtu(carried).filter(|wanted| *wanted > USUAL) else { continue };
         let is_below = matches!(lower.kind, "ethernet" | "bond" | "vlan") && lower.is_up();
         if is_below && !has_mtu(subject, lower, MAX_DEPTH) {
-            report.add_at_key(
-                MTU_LEFT_OUT,
-                &lower.path.key("name"),
-                format!(
-                    "{} has no MTU, and {} above it has {wanted} (line {})",
-                    lower.name,
-                    carried.name,
-                    report.line(&carried.path.key("mtu"))
-                ),
-                "without one it keeps that of the card, 1500 mostly; NMState raises no MTU by itself",
+            let help = "without one it keeps that of the card, 1500 mostly; NMState raises no MTU by itself";
+            let message = format!(
+                "{} has no MTU, and {} above it has {wanted} (line {})",
+                lower.name,
+                carried.name,
+                report.line(&carried.path.key("mtu"))
             );
+            report.add_at_key(MTU_LEFT_OUT, &lower.path.key("name"), message, help);
         }
     }
 }
@@ -123,24 +120,19 @@ fn has_mtu(subject: &Subject<'_>, interface: &Interface<'_>, depth: usize) -> bo
 
 fn mtu(interface: &Interface<'_>) -> Option<u64> {
     // In NetworkManager 0 means unchanged.
-    interface.node.get("mtu").and_then(Node::number).filter(|mtu| *mtu > 0)
+    interface.node.number_at(&["mtu"]).filter(|mtu| *mtu > 0)
 }
 
 fn range(interface: &Interface<'_>, mtu: u64, report: &mut Report<'_>) {
     let is_unbounded = matches!(interface.kind, "loopback" | "dummy");
     if mtu < MIN || (mtu > MAX && !is_unbounded) {
-        report.add(
-            MTU_RANGE,
-            &interface.path.key("mtu"),
-            format!("MTU {mtu} of {} is not in {MIN}..={MAX}", interface.name),
-            "1500 is usual, 9000 where the whole path has jumbo frames",
-        );
+        let message = format!("MTU {mtu} of {} is not in {MIN}..={MAX}", interface.name);
+        let help = "1500 is usual, 9000 where the whole path has jumbo frames";
+        report.add(MTU_RANGE, &interface.path.key("mtu"), message, help);
     } else if mtu < IPV6_MIN && Family::V6.is_enabled(interface.node) {
-        report.add(
-            MTU_BELOW_IPV6,
-            &interface.path.key("mtu"),
-            format!("MTU {mtu} of {} is too small for IPv6, which is enabled", interface.name),
-            "IPv6 needs at least 1280 (RFC 8200)",
-        );
+        let message =
+            format!("MTU {mtu} of {} is too small for IPv6, which is enabled", interface.name);
+        let help = "IPv6 needs at least 1280 (RFC 8200)";
+        report.add(MTU_BELOW_IPV6, &interface.path.key("mtu"), message, help);
     }
 }

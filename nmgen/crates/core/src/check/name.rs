@@ -64,20 +64,13 @@ fn interface_name(subject: &Subject<'_>, interface: &Interface<'_>, report: &mut
         }
     }
     if let Some(problem) = name_problem(name) {
-        report.add(
-            INTERFACE_NAME_CHARACTERS,
-            &path,
-            format!("\"{}\" cannot name an interface: {problem}", name.escape_debug()),
-            "use letters, digits, '-', '_' and '.'",
-        );
+        let message = format!("\"{}\" cannot name an interface: {problem}", name.escape_debug());
+        let help = "use letters, digits, '-', '_' and '.'";
+        report.add(INTERFACE_NAME_CHARACTERS, &path, message, help);
     }
     if is_reserved(name) && interface.is_up() {
-        report.add(
-            RESERVED_NAME,
-            &path,
-            format!("{name} is reserved by OpenShift"),
-            "NetworkManager ignores this name on an OpenShift node; choose another one",
-        );
+        let help = "NetworkManager ignores this name on an OpenShift node; choose another one";
+        report.add(RESERVED_NAME, &path, format!("{name} is reserved by OpenShift"), help);
     }
 }
 
@@ -108,13 +101,10 @@ pub fn is_reserved(name: &str) -> bool {
 fn profile_name(interface: &Interface<'_>, report: &mut Report<'_>) {
     let Some(name) = interface.node.text_at("profile-name") else { return };
     if !is_safe_profile_id(name) {
-        report.add(
-            PROFILE_NAME_UNSAFE,
-            &interface.path.key("profile-name"),
-            format!("\"{}\" cannot be a file name", name.escape_debug()),
-            "a profile name becomes <name>.nmconnection: no '/', no leading '.', no trailing '~', no control \
-             characters, at most 200 bytes",
-        );
+        let message = format!("\"{}\" cannot be a file name", name.escape_debug());
+        let help = "a profile name becomes <name>.nmconnection: no '/', no leading '.', no trailing '~', no control \
+             characters, at most 200 bytes";
+        report.add(PROFILE_NAME_UNSAFE, &interface.path.key("profile-name"), message, help);
     }
 }
 
@@ -135,12 +125,10 @@ fn hostname(subject: &Subject<'_>, report: &mut Report<'_>) {
             continue;
         };
         if !name.is_empty() && !is_hostname(name) {
-            report.add(
-                HOSTNAME,
-                &nmgen_document::Path::default().key("hostname").key(key),
-                format!("\"{}\" is not a host name", name.escape_debug()),
-                "labels of letters, digits and hyphens, at most 63 each and 64 in all (RFC 1123, hostname(7))",
-            );
+            let message = format!("\"{}\" is not a host name", name.escape_debug());
+            let help = "labels of letters, digits and hyphens, at most 63 each and 64 in all (RFC 1123, hostname(7))";
+            let at = nmgen_document::Path::default().key("hostname").key(key);
+            report.add(HOSTNAME, &at, message, help);
         }
     }
 }

@@ -148,7 +148,7 @@ fn of_interface(interface: &Interface<'_>, report: &mut Report<'_>) {
             visit(interface.node, &interface.path, keys, &mut |path| say(report, path, reason));
         }
     }
-    let alt_names = interface.node.get("alt-names").map(Node::items).unwrap_or_default();
+    let alt_names = interface.node.items_at(&["alt-names"]);
     for (index, alt_name) in alt_names.iter().enumerate() {
         if alt_name.text_at("state") == Some("absent") {
             let path = interface.path.key("alt-names").index(index).key("state");

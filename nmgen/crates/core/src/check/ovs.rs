@@ -47,12 +47,10 @@ fn addresses(bridge: &Interface<'_>, report: &mut Report<'_>) {
     for family in Family::BOTH.into_iter().filter(|family| family.is_enabled(bridge.node)) {
         let has_addresses = !family.addresses(bridge.node).is_empty();
         let key = if has_addresses { "address" } else { "enabled" };
-        report.add(
-            OVS_BRIDGE_ADDRESS,
-            &bridge.path_to(&[family.key(), key]),
-            format!("ovs-bridge {} cannot have {}: nmstate drops it", bridge.name, family.name()),
-            "give the addresses to an ovs-interface that is a port of the bridge",
-        );
+        let message =
+            format!("ovs-bridge {} cannot have {}: nmstate drops it", bridge.name, family.name());
+        let help = "give the addresses to an ovs-interface that is a port of the bridge";
+        report.add(OVS_BRIDGE_ADDRESS, &bridge.path_to(&[family.key(), key]), message, help);
     }
 }
 
@@ -67,14 +65,11 @@ fn authenticated_ports(subject: &Subject<'_>, bridge: &Interface<'_>, report: &m
     for port in ports.iter().filter_map(|name| subject.interface(name)) {
         if port.is_up() && port.node.get("802.1x").is_some() {
             let (port_name, name) = (port.name, bridge.name);
-            report.add(
-                OVS_PORT_802_1X,
-                &port.path_to(&["802.1x"]),
-                format!(
-                    "{port_name} cannot authenticate again once it is a port of ovs-bridge {name}"
-                ),
-                "leave re-authentication off at the switch's port",
+            let message = format!(
+                "{port_name} cannot authenticate again once it is a port of ovs-bridge {name}"
             );
+            let help = "leave re-authentication off at the switch's port";
+            report.add(OVS_PORT_802_1X, &port.path_to(&["802.1x"]), message, help);
         }
     }
 }
@@ -123,10 +118,7 @@ fn without_bridge(
     } else {
         "it has to be a port of a bridge on the node; list it as a port of an ovs-bridge".to_owned()
     };
-    report.add(
-        subject.unless_on_node(OVS_INTERFACE_WITHOUT_BRIDGE),
-        &interface.path.key("name"),
-        format!("ovs-interface {name} is a port of no ovs-bridge in this document"),
-        &help,
-    );
+    let message = format!("ovs-interface {name} is a port of no ovs-bridge in this document");
+    let at = interface.path.key("name");
+    report.add(subject.unless_on_node(OVS_INTERFACE_WITHOUT_BRIDGE), &at, message, &help);
 }

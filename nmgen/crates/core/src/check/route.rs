@@ -47,7 +47,7 @@ impl Route<'_> {
 }
 
 pub(super) fn check(subject: &Subject<'_>, report: &mut Report<'_>) {
-    let list = subject.root.at(&["routes", "config"]).map(Node::items).unwrap_or_default();
+    let list = subject.root.items_at(&["routes", "config"]);
     let routes: Vec<Route<'_>> = list
         .iter()
         .enumerate()
@@ -93,7 +93,7 @@ fn metric_left_out(interface: &Interface<'_>, report: &mut Report<'_>) {
     let leads = |family: &Family| {
         let Some(section) = interface.node.get(family.key()) else { return false };
         let is_off = |key| section.get(key).and_then(Node::boolean) == Some(false);
-        let table = section.get("auto-route-table-id").and_then(Node::number);
+        let table = section.number_at(&["auto-route-table-id"]);
         family.is_automatic(interface.node)
             && section.get("auto-route-metric").is_none()
             && !is_off("auto-gateway")
@@ -101,15 +101,13 @@ fn metric_left_out(interface: &Interface<'_>, report: &mut Report<'_>) {
             && table.is_none_or(|table| matches!(table, 0 | 254))
     };
     if let Some(family) = Family::BOTH.into_iter().find(leads) {
-        report.add_at_key(
-            ROUTE_METRIC_LEFT_OUT,
-            &interface.path_to(&[family.key()]),
-            format!(
-                "the default route of {} gets the metric 800, that of a card 100",
-                interface.name
-            ),
-            "add `auto-route-metric: 48`",
+        let at = interface.path_to(&[family.key()]);
+        let help = "add `auto-route-metric: 48`";
+        let message = format!(
+            "the default route of {} gets the metric 800, that of a card 100",
+            interface.name
         );
+        report.add_at_key(ROUTE_METRIC_LEFT_OUT, &at, message, help);
     }
 }
 
@@ -139,16 +137,13 @@ fn route<'s>(
         // The kernel has IPv4 routes by an IPv6 gateway (RFC 5549); NetworkManager has none, and drops the route.
         let rule =
             if gateway.is_ipv4() { ROUTE_SYNTAX } else { subject.unless_on_node(ROUTE_SYNTAX) };
-        report.add(
-            rule,
-            &route.path("next-hop-address"),
-            format!(
-                "{} cannot use the {} gateway {gateway}",
-                route.name(),
-                Family::of(gateway).name()
-            ),
-            "use a gateway of the destination's address family",
+        let message = format!(
+            "{} cannot use the {} gateway {gateway}",
+            route.name(),
+            Family::of(gateway).name()
         );
+        let help = "use a gateway of the destination's address family";
+        report.add(rule, &route.path("next-hop-address"), message, help);
     }
     let gateway = gateway.filter(|gateway| !gateway.is_unspecified());
     let interface = text("next-hop-interface");
@@ -194,12 +189,10 @@ fn interface<'s>(
     let is_unicast = route.node.get("route-type").is_none();
     let Some(name) = route.interface else {
         if is_unicast {
-            report.add_at_key(
-                ROUTE_WITHOUT_INTERFACE,
-                &route.path("destination"),
-                format!("{} has no interface", route.name()),
-                "add next-hop-interface: nmstate keeps a route in the profile of its interface",
-            );
+            let help =
+                "add next-hop-interface: nmstate keeps a route in the profile of its interface";
+            let message = format!("{} has no interface", route.name());
+            report.add_at_key(ROUTE_WITHOUT_INTERFACE, &route.path("destination"), message, help);
         }
         return None;
     };
@@ -249,17 +242,14 @@ fn family_is_enabled(
         None => !subject.is_offline() || interface.kind == "loopback",
     };
     if !is_enabled {
-        report.add(
-            ROUTE_FAMILY_DISABLED,
-            &route.path("next-hop-interface"),
-            format!(
-                "{} needs {} on {}, where it is not enabled",
-                route.name(),
-                family.name(),
-                interface.name
-            ),
-            "enable the protocol on the interface, or choose another interface",
+        let message = format!(
+            "{} needs {} on {}, where it is not enabled",
+            route.name(),
+            family.name(),
+            interface.name
         );
+        let help = "enable the protocol on the interface, or choose another interface";
+        report.add(ROUTE_FAMILY_DISABLED, &route.path("next-hop-interface"), message, help);
     }
     is_enabled
 }
@@ -270,7 +260,7 @@ type Address = (IpAddr, Option<u64>);
 fn addresses_of(interface: &Interface<'_>, family: Family) -> Vec<Address> {
     let items = family.addresses(interface.node).iter();
     let address = |item: &Node<'_>| {
-        let length = item.get("prefix-length").and_then(Node::number);
+        let length = item.number_at(&["prefix-length"]);
         Some((item.text_at("ip")?.parse().ok()?, length))
     };
     items.filter_map(address).collect()
@@ -294,12 +284,9 @@ fn check_gateway(
                 (Severity::Error, "the kernel refuses such a route: give the address of the router")
             }
         };
-        report.add(
-            Rule { severity, ..GATEWAY_IS_OWN_ADDRESS },
-            &route.path("next-hop-address"),
-            format!("the gateway {gateway} is the address of {} itself", interface.name),
-            help,
-        );
+        let message = format!("the gateway {gateway} is the address of {} itself", interface.name);
+        let at = route.path("next-hop-address");
+        report.add(Rule { severity, ..GATEWAY_IS_OWN_ADDRESS }, &at, message, help);
         return;
     }
     let is_in = |(address, length): &Address| {
@@ -307,12 +294,9 @@ fn check_gateway(
     };
     let network = addresses.iter().find(|address| is_in(address));
     if let Some(problem) = network.and_then(|(_, length)| not_a_host(gateway, *length)) {
-        report.add(
-            GATEWAY_NOT_A_HOST,
-            &route.path("next-hop-address"),
-            format!("the gateway {gateway} is {problem}, not the address of a router"),
-            "check the gateway and the prefix length of the address",
-        );
+        let message = format!("the gateway {gateway} is {problem}, not the address of a router");
+        let help = "check the gateway and the prefix length of the address";
+        report.add(GATEWAY_NOT_A_HOST, &route.path("next-hop-address"), message, help);
         return;
     }
     let is_reachable = network.is_some()
@@ -331,7 +315,7 @@ fn check_gateway(
         if on_link.is_empty() && addresses.iter().all(is_only) && !addresses.iter().any(is_near) {
             return;
         }
-        let length = |item: &Node<'_>| item.get("prefix-length").and_then(Node::number);
+        let length = |item: &Node<'_>| item.number_at(&["prefix-length"]);
         let mut items = family.addresses(interface.node).iter();
         let alone = items.position(|item| length(item) == Some(family.max_prefix()));
         let alone = alone.filter(|_| on_link.is_empty());
@@ -339,12 +323,10 @@ fn check_gateway(
             || route.path("next-hop-address"),
             |index| interface.path_to(&[family.key(), "address"]).index(index).key("prefix-length"),
         );
-        report.add(
-            GATEWAY_OUTSIDE_SUBNETS,
-            &path,
-            format!("the gateway {gateway} is outside every subnet of {}", interface.name),
-            "check the gateway and the prefix lengths; if intended, add a route to it without a gateway",
-        );
+        let message =
+            format!("the gateway {gateway} is outside every subnet of {}", interface.name);
+        let help = "check the gateway and the prefix lengths; if intended, add a route to it without a gateway";
+        report.add(GATEWAY_OUTSIDE_SUBNETS, &path, message, help);
     }
 }
 
@@ -361,9 +343,9 @@ fn defaults(routes: &[Route<'_>], report: &mut Report<'_>) {
             continue;
         };
         // 0 and 254 are the main table; -1 is the default metric.
-        let table = route.node.get("table-id").and_then(Node::number);
+        let table = route.node.number_at(&["table-id"]);
         let table = table.filter(|table| !matches!(table, 0 | 254));
-        let metric = route.node.get("metric").and_then(Node::number);
+        let metric = route.node.number_at(&["metric"]);
         match first.get(&(Family::of(destination), table, metric)) {
             None => {
                 first.insert((Family::of(destination), table, metric), route);

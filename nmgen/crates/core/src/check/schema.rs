@@ -26,7 +26,7 @@ use self::known::missing_field;
 use self::locate::{Judge, guilty, is_missing_field, is_schema, reason, remove};
 use self::nearest::{field_of_interface, nearest};
 use self::words::{BOOLEAN, unknown_field};
-use crate::check::whole_interface::TYPES;
+use crate::check::whole_interface::is_type;
 use crate::interface::DESIRED;
 use crate::state::{Refusal, State};
 
@@ -265,8 +265,7 @@ fn to_fault(path: Path, reason: &str, root: &Node<'_>) -> Path {
     let Some(name) = unknown_field(reason).map(|(field, _)| field).or_else(section) else {
         return path;
     };
-    let is_it = |step: &Step| matches!(step, Step::Key(key) if **key == *name);
-    match steps.iter().rposition(is_it) {
+    match steps.iter().rposition(|step| matches!(step, Step::Key(key) if **key == *name)) {
         Some(last) => steps[..=last].iter().cloned().fold(Path::default(), |p, s| p.join(s)),
         None if root.find(&path).is_some_and(|part| part.entry(name).is_some()) => path.key(name),
         None => path,
@@ -360,7 +359,7 @@ fn without_type(document: &Document<'_>, path: &Path, field: &str) -> Option<Dia
     let kind = match field {
         "link-aggregation" => "bond",
         "bridge" => "linux-bridge or ovs-bridge",
-        _ if TYPES.contains(&field) => field,
+        _ if is_type(field) => field,
         _ => "ethernet, for example",
     };
     Some(Diagnostic::new(MISSING_FIELD, message, place).help(format!("add type: {kind}")))

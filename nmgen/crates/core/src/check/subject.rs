@@ -25,7 +25,6 @@ pub(super) struct Subject<'a> {
     controllers: HashMap<&'a str, usize>,
 }
 
-/// An interface of the document.
 pub(super) struct Interface<'a> {
     /// `interfaces[N]`.
     pub path: Path,
@@ -72,7 +71,7 @@ impl<'a> Subject<'a> {
     pub(super) fn new(document: &'a Document<'_>, cards: &'a [&'a str], purpose: Purpose) -> Self {
         let root = &document.root;
         let list = Path::default().key("interfaces");
-        let nodes = root.get("interfaces").map(Node::items).unwrap_or_default();
+        let nodes = root.items_at(&["interfaces"]);
         let interfaces = nodes.iter().enumerate().filter_map(|(index, node)| {
             Some(Interface {
                 path: list.index(index),
@@ -162,7 +161,7 @@ fn by_name<'a>(interfaces: &[Interface<'a>]) -> HashMap<&'a str, usize> {
         if let Some(name) = interface.node.text_at("profile-name") {
             by_name.entry(name).or_insert(index);
         }
-        let alt_names = interface.node.get("alt-names").map(Node::items).unwrap_or_default();
+        let alt_names = interface.node.items_at(&["alt-names"]);
         for name in alt_names.iter().filter_map(|entry| entry.text_at("name")) {
             by_name.entry(name).or_insert(index);
         }
@@ -239,7 +238,6 @@ impl<'a> Report<'a> {
         key.or(value).unwrap_or(1)
     }
 
-    /// The paths of the errors.
     pub(super) fn into_faults(self) -> Vec<Path> {
         self.faults
     }

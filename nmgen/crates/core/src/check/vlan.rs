@@ -27,19 +27,16 @@ pub(super) fn check(subject: &Subject<'_>, report: &mut Report<'_>) {
         vxlan(interface, report);
         port_tags(interface, report);
         let Some(vlan) = interface.node.get("vlan") else { continue };
-        let Some(id) = vlan.get("id").and_then(Node::number) else { continue };
+        let Some(id) = vlan.number_at(&["id"]) else { continue };
         let path = || interface.path_to(&["vlan", "id"]);
         if id > MAX_VLAN_ID {
             out_of_range(id, MAX_VLAN_ID, &path(), report);
             continue;
         }
         if id == 0 {
-            report.add(
-                VLAN_ID_ZERO,
-                &path(),
-                format!("VLAN id 0 of {} marks a priority, not a VLAN", interface.name),
-                "use an id in 1..=4094 (IEEE 802.1Q)",
-            );
+            let message = format!("VLAN id 0 of {} marks a priority, not a VLAN", interface.name);
+            let help = "use an id in 1..=4094 (IEEE 802.1Q)";
+            report.add(VLAN_ID_ZERO, &path(), message, help);
         }
         let Some(base) = vlan.text_at("base-iface") else { continue };
         let protocol = vlan.text_at("protocol").unwrap_or("802.1q");
@@ -67,14 +64,11 @@ fn out_of_range(id: u64, max: u64, path: &Path, report: &mut Report<'_>) {
 }
 
 fn vxlan(interface: &Interface<'_>, report: &mut Report<'_>) {
-    let Some(id) = interface.node.at(&["vxlan", "id"]).and_then(Node::number) else { return };
+    let Some(id) = interface.node.number_at(&["vxlan", "id"]) else { return };
     if id > MAX_VXLAN_ID {
-        report.add(
-            VXLAN_ID_RANGE,
-            &interface.path_to(&["vxlan", "id"]),
-            format!("VXLAN id {id} of {} is not in 0..=16777215", interface.name),
-            "a VXLAN network identifier has 24 bits (RFC 7348)",
-        );
+        let message = format!("VXLAN id {id} of {} is not in 0..=16777215", interface.name);
+        let help = "a VXLAN network identifier has 24 bits (RFC 7348)";
+        report.add(VXLAN_ID_RANGE, &interface.path_to(&["vxlan", "id"]), message, help);
     }
 }
 
@@ -87,12 +81,12 @@ fn port_tags(interface: &Interface<'_>, report: &mut Report<'_>) {
         }
     };
     for list in ["port", "ports"] {
-        let ports = interface.node.at(&["bridge", list]).map(Node::items).unwrap_or_default();
+        let ports = interface.node.items_at(&["bridge", list]);
         for (index, port) in ports.iter().enumerate() {
             let Some(vlan) = port.get("vlan") else { continue };
             let path = || interface.path_to(&["bridge", list]).index(index).key("vlan");
             check(vlan.get("tag"), &|| path().key("tag"), report);
-            let trunks = vlan.get("trunk-tags").map(Node::items).unwrap_or_default();
+            let trunks = vlan.items_at(&["trunk-tags"]);
             for (index, trunk) in trunks.iter().enumerate() {
                 let path = || path().key("trunk-tags").index(index);
                 check(trunk.get("id"), &|| path().key("id"), report);

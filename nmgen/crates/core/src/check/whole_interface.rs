@@ -2,9 +2,8 @@
 
 use std::collections::HashMap;
 
-use nmgen_document::Node;
 use nmgen_document::diagnostic::rules;
-use nmgen_document::spelling::is_alike;
+use nmgen_document::spelling::{is_alike, is_among};
 
 use super::name::name_problem;
 use super::subject::{Interface, Report, Subject};
@@ -20,28 +19,13 @@ rules! {
 
 /// The types that nmstate's offline conversion supports. It writes an Ethernet profile without a name
 /// for any other.
-pub(super) const TYPES: &[&str] = &[
-    "bond",
-    "dummy",
-    "ethernet",
-    "hsr",
-    "infiniband",
-    "ip-tunnel",
-    "ipsec",
-    "ipvlan",
-    "linux-bridge",
-    "loopback",
-    "mac-vlan",
-    "mac-vtap",
-    "macsec",
-    "ovs-bridge",
-    "ovs-interface",
-    "unknown",
-    "veth",
-    "vlan",
-    "vrf",
-    "vxlan",
-];
+const TYPES: &str = "bond dummy ethernet hsr infiniband ip-tunnel ipsec ipvlan linux-bridge \
+    loopback mac-vlan mac-vtap macsec ovs-bridge ovs-interface unknown veth vlan vrf vxlan";
+
+/// True for a type with a profile.
+pub(super) fn is_type(kind: &str) -> bool {
+    is_among(kind, TYPES)
+}
 
 /// Types whose profile is useless without the section of the same name.
 const WITH_SECTION: &[&str] =
@@ -76,12 +60,9 @@ pub(super) fn check(subject: &Subject<'_>, report: &mut Report<'_>) {
 
 fn twice(interface: &Interface<'_>, first: &Interface<'_>, report: &mut Report<'_>) {
     let line = report.line(&first.path.key("name"));
-    report.add(
-        INTERFACE_TWICE,
-        &interface.path.key("name"),
-        format!("{} is declared twice; first on line {line}", interface.name),
-        "nmstate takes one of the two: merge them",
-    );
+    let message = format!("{} is declared twice; first on line {line}", interface.name);
+    let help = "nmstate takes one of the two: merge them";
+    report.add(INTERFACE_TWICE, &interface.path.key("name"), message, help);
 }
 
 /// nmstate's `connection.id`, and so the file name.
@@ -100,27 +81,24 @@ fn profile_twice(interface: &Interface<'_>, first: &Interface<'_>, report: &mut 
         if interface.node.get("profile-name").is_some() { "profile-name" } else { "name" }
     };
     let line = report.line(&first.path.key(key(first)));
-    report.add(
-        PROFILE_NAME_TWICE,
-        &interface.path.key(key(interface)),
-        format!(
-            "the profiles of {} and {} (line {line}) would both be {}.nmconnection",
-            interface.name,
-            first.name,
-            id.escape_debug()
-        ),
-        "give one of them another profile-name",
+    let message = format!(
+        "the profiles of {} and {} (line {line}) would both be {}.nmconnection",
+        interface.name,
+        first.name,
+        id.escape_debug()
     );
+    let help = "give one of them another profile-name";
+    report.add(PROFILE_NAME_TWICE, &interface.path.key(key(interface)), message, help);
 }
 
 fn section(interface: &Interface<'_>, report: &mut Report<'_>) {
     if WITH_SECTION.contains(&interface.kind) && interface.node.get(interface.kind).is_none() {
-        report.add(
-            SECTION_MISSING,
-            &interface.path.key("type"),
-            format!("{} is of type {} and has no section {}", interface.name, interface.kind, interface.kind),
-            "on a node nmstate completes it from the present interface; offline the profile is incomplete",
+        let message = format!(
+            "{} is of type {} and has no section {}",
+            interface.name, interface.kind, interface.kind
         );
+        let help = "on a node nmstate completes it from the present interface; offline the profile is incomplete";
+        report.add(SECTION_MISSING, &interface.path.key("type"), message, help);
     }
 }
 
@@ -129,7 +107,7 @@ fn type_help(kind: &str) -> String {
     if kind.eq_ignore_ascii_case("bridge") {
         return "write linux-bridge, or ovs-bridge for Open vSwitch".to_owned();
     }
-    match TYPES.iter().find(|known| is_alike(kind, known)) {
+    match TYPES.split(' ').find(|known| is_alike(kind, known)) {
         Some(known) => format!("did you mean {known}?"),
         None => "it would make one for any Ethernet card; leave the interface out of this document"
             .to_owned(),
@@ -138,33 +116,27 @@ fn type_help(kind: &str) -> String {
 
 /// A profile that names no card applies to every card.
 fn matches_everything(interface: &Interface<'_>, report: &mut Report<'_>) {
-    if !TYPES.contains(&interface.kind) {
-        report.add(
-            TYPE_WITHOUT_PROFILE,
-            &interface.path.key("type"),
-            format!(
-                "nmstate makes no profile of type {} for {}",
-                interface.kind.escape_debug(),
-                interface.name
-            ),
-            &type_help(interface.kind),
+    if !is_type(interface.kind) {
+        let message = format!(
+            "nmstate makes no profile of type {} for {}",
+            interface.kind.escape_debug(),
+            interface.name
         );
+        let help = &type_help(interface.kind);
+        report.add(TYPE_WITHOUT_PROFILE, &interface.path.key("type"), message, help);
     }
     let Some(key @ ("mac-address" | "pci-address")) = interface.node.text_at("identifier") else {
         return;
     };
     if interface.node.get(key).is_none() {
-        report.add(
-            IDENTIFIER_INCOMPLETE,
-            &interface.path.key("identifier"),
-            format!("{} is identified by its {key}, which is missing", interface.name),
-            "without it the profile applies to any card",
-        );
+        let message = format!("{} is identified by its {key}, which is missing", interface.name);
+        let help = "without it the profile applies to any card";
+        report.add(IDENTIFIER_INCOMPLETE, &interface.path.key("identifier"), message, help);
     }
 }
 
 fn alt_names(interface: &Interface<'_>, report: &mut Report<'_>) {
-    let names = interface.node.get("alt-names").map(Node::items).unwrap_or_default();
+    let names = interface.node.items_at(&["alt-names"]);
     for (index, entry) in names.iter().enumerate() {
         let Some(name) = entry.text_at("name") else { continue };
         let problem = match name_problem(name) {
@@ -172,15 +144,13 @@ fn alt_names(interface: &Interface<'_>, report: &mut Report<'_>) {
             None => continue,
             Some(problem) => problem,
         };
-        report.add(
-            ALT_NAME,
-            &interface.path.key("alt-names").index(index).key("name"),
-            format!(
-                "\"{}\" cannot be an alternative name of {}: {problem}",
-                name.escape_debug(),
-                interface.name
-            ),
-            "use letters, digits, '-', '_' and '.'",
+        let message = format!(
+            "\"{}\" cannot be an alternative name of {}: {problem}",
+            name.escape_debug(),
+            interface.name
         );
+        let help = "use letters, digits, '-', '_' and '.'";
+        let at = interface.path.key("alt-names").index(index).key("name");
+        report.add(ALT_NAME, &at, message, help);
     }
 }

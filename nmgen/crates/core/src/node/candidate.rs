@@ -83,8 +83,7 @@ fn names_in(tier: Tier, identity: &Identity) -> Vec<String> {
         Tier::FullHostName if host.as_str() == host.short() => Vec::new(),
         Tier::FullHostName => vec![host.as_str().to_owned()],
         Tier::MacAddress => {
-            let name = |mac: Mac| mac.to_string().replace(':', "-");
-            identity.cards.iter().map(|card| name(card.mac)).collect()
+            identity.cards.iter().map(|card| card.mac.to_string().replace(':', "-")).collect()
         }
         Tier::MacPrefix => Vec::new(),
         Tier::Dmi => {

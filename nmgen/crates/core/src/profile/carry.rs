@@ -106,16 +106,14 @@ pub(super) fn files(
                 field: field.to_string(),
                 place: document.place_at(&field),
             }),
-            None => diagnostics.push(
-                Diagnostic::new(
-                    ALT_NAMES,
-                    format!(
-                        "alt-names of {} are lost: without a mac-address udev cannot identify the NIC",
-                        interface.name
-                    ),
-                    document.place_at(&field),
-                )
-                .help("give the interface its mac-address"),
+            None => diagnostics.add(
+                ALT_NAMES,
+                document.place_at(&field),
+                format!(
+                    "alt-names of {} are lost: without a mac-address udev cannot identify the NIC",
+                    interface.name
+                ),
+                "give the interface its mac-address",
             ),
         }
     }

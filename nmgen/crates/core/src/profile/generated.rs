@@ -94,10 +94,8 @@ pub(super) fn all_there(
         let [first, second] = pair else { continue };
         if first == second {
             let message = format!("two profiles would be written to {first}.nmconnection");
-            diagnostics.push(
-                Diagnostic::new(UNSAFE_PROFILE, message, place())
-                    .help("give one of the interfaces another profile-name"),
-            );
+            let help = "give one of the interfaces another profile-name";
+            diagnostics.add(UNSAFE_PROFILE, place(), message, help);
         }
     }
 }

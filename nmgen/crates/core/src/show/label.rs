@@ -79,7 +79,7 @@ pub fn details(node: &Node<'_>, routes: &Routes<'_>) -> Vec<String> {
         if !automatic.is_empty() {
             lines.push(format!("{word} by {}", automatic.join(" and ")));
         }
-        for address in ip.get("address").map(Node::items).unwrap_or_default() {
+        for address in ip.items_at(&["address"]) {
             let (ip, prefix) = (address.text_at("ip"), address.text_at("prefix-length"));
             lines.push(format!("{}/{}", ip.unwrap_or("?"), prefix.unwrap_or("?")));
         }
@@ -104,7 +104,7 @@ pub fn other_routes(root: &Node<'_>, named: impl Fn(&str) -> bool) -> Vec<String
 }
 
 fn routes<'a, 't>(root: &'a Node<'t>) -> &'a [Node<'t>] {
-    root.at(&["routes", "config"]).map(Node::items).unwrap_or_default()
+    root.items_at(&["routes", "config"])
 }
 
 fn route(entry: &Node<'_>) -> String {
@@ -135,7 +135,7 @@ pub fn host(root: &Node<'_>) -> Vec<String> {
         lines.push(format!("hostname  {name}"));
     }
     for (key, word) in [("server", "DNS"), ("search", "DNS search"), ("options", "DNS options")] {
-        let list = root.at(&["dns-resolver", "config", key]).map(Node::items).unwrap_or_default();
+        let list = root.items_at(&["dns-resolver", "config", key]);
         let values: Vec<&str> = list.iter().filter_map(Node::text).collect();
         if !values.is_empty() {
             lines.push(format!("{word}  {}", values.join(", ")));

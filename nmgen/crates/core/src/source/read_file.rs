@@ -46,14 +46,9 @@ pub fn file(
     match decode(name, bytes) {
         Ok((text, had_mark)) => {
             if had_mark {
-                diagnostics.push(
-                    Diagnostic::new(
-                        BYTE_ORDER_MARK,
-                        "the file begins with a byte-order mark",
-                        Place::file(name),
-                    )
-                    .help("nmgen removes it; save the file as UTF-8 without it"),
-                );
+                let message = "the file begins with a byte-order mark";
+                let help = "nmgen removes it; save the file as UTF-8 without it";
+                diagnostics.add(BYTE_ORDER_MARK, Place::file(name), message, help);
             }
             Ok(Some(Source { name: name.into(), text: text.into() }))
         }

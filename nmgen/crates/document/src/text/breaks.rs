@@ -22,7 +22,6 @@ pub fn position(text: &str, offset: usize) -> Option<Position> {
     Some(Position { line, column: text.get(start..offset)?.chars().count() as u32 + 1 })
 }
 
-/// A line without its line break.
 pub(super) fn without_break(line: &str) -> &str {
     line.trim_end_matches(['\n', '\r'])
 }

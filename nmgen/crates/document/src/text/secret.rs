@@ -198,7 +198,6 @@ struct Role {
     is_section: bool,
 }
 
-/// The search in a text.
 #[derive(Default)]
 struct Scan {
     columns: HashMap<u32, Vec<Range<u32>>>,

@@ -3,7 +3,6 @@
 use std::collections::{HashMap, HashSet};
 use std::fmt::Display;
 use std::hash::Hash;
-use std::net::IpAddr;
 
 use nmgen_core::check::{Address, At};
 use nmgen_core::node::short_host_name;
@@ -92,11 +91,10 @@ fn routed<'h>(member: &Member<'h>, cluster: &Cluster) -> Vec<(Address<'h>, At<'h
             let own = families().flat_map(|family| {
                 family.addresses.iter().map(move |address| (address, &*family.gateways))
             });
-            let reaches = |(own, gateways): (&super::network::StaticAddress, &[IpAddr])| {
-                own.ip == *ip && gateways.iter().any(|gateway| own.reaches(*gateway))
-            };
             cluster.machine_networks.iter().any(|network| network.network.contains(ip))
-                || own.into_iter().any(reaches)
+                || own.into_iter().any(|(own, gateways)| {
+                    own.ip == *ip && gateways.iter().any(|gateway| own.reaches(*gateway))
+                })
         }
         Address::Text(_) => false,
     };

@@ -80,13 +80,13 @@ fn without_route<'n, 't>(root: &'n Node<'t>, family: &str) -> Option<&'n Node<'t
         "ipv4" => ("ipv6", "::/0"),
         _ => ("ipv4", "0.0.0.0/0"),
     };
-    let routes = root.at(&["routes", "config"]).map(Node::items).unwrap_or_default();
+    let routes = root.items_at(&["routes", "config"]);
     let leaves = |interface: &Node<'_>| {
         let is_by_it = |route: &Node<'_>| {
             route.text_at("destination") == Some(default)
                 && route.text_at("next-hop-interface") == interface.text_at("name")
         };
-        let is_on = |key| interface.at(&[other, key]).and_then(Node::boolean) == Some(true);
+        let is_on = |key| interface.is_on(&[other, key]);
         routes.iter().any(is_by_it) || is_on("dhcp") || is_on("autoconf")
     };
     let is_meant = |node: &&Node<'_>| match node.text().and_then(|text| text.parse().ok()) {
@@ -97,8 +97,7 @@ fn without_route<'n, 't>(root: &'n Node<'t>, family: &str) -> Option<&'n Node<'t
     let up = interface::all(root).iter().filter(|node| interface::is_up(node) && leaves(node));
     let enabled =
         up.filter(|node| node.at(&[family, "enabled"]).and_then(Node::boolean) != Some(false));
-    let items =
-        enabled.flat_map(|node| node.at(&[family, "address"]).map(Node::items).unwrap_or_default());
+    let items = enabled.flat_map(|node| node.items_at(&[family, "address"]));
     items.filter_map(|item| item.get("ip")).find(is_meant)
 }
 
@@ -108,18 +107,16 @@ fn beside_dhcp(member: &Member<'_>, diagnostics: &mut Diagnostics) {
     let Some(document) = member.host.document() else { return };
     for interface in interface::all(&document.root) {
         let Some(family) = interface.get("ipv4") else { continue };
-        let is_on = |key: &str| family.get(key).and_then(Node::boolean) == Some(true);
+        let is_on = |key: &str| family.is_on(&[key]);
         let Some(dhcp) = family.get("dhcp").filter(|_| is_on("enabled") && is_on("dhcp")) else {
             continue;
         };
-        let addresses = family.get("address").map(Node::items).unwrap_or_default();
+        let addresses = family.items_at(&["address"]);
         if addresses.iter().any(|address| address.get("valid-life-time").is_none()) {
             let name = interface.text_at("name").unwrap_or_default();
             let message = format!("{name} has a static address, and asks DHCP for another one");
-            diagnostics.push(
-                Diagnostic::new(ADDRESS_BESIDE_DHCP, message, document.place(dhcp.span))
-                    .help("write dhcp: false, or remove the static address"),
-            );
+            let help = "write dhcp: false, or remove the static address";
+            diagnostics.add(ADDRESS_BESIDE_DHCP, document.place(dhcp.span), message, help);
         }
     }
 }

@@ -2,7 +2,7 @@
 //! (`GetNicName` in go-controller/pkg/util/nicstobridge.go of ovn-org/ovn-kubernetes).
 
 use nmgen_core::interface;
-use nmgen_document::diagnostic::{Diagnostic, Diagnostics, rules};
+use nmgen_document::diagnostic::{Diagnostics, rules};
 use nmgen_document::{Document, Node};
 
 use crate::derive::BR_EX;
@@ -44,16 +44,14 @@ pub(super) fn check(document: &Document<'_>, diagnostics: &mut Diagnostics) {
         "make it an interface of type bond, or give an Open vSwitch bond an ovs-bridge of its own, which patch ports connect \
          with {BR_EX} (`nmgen generate --br-ex --balance-slb` derives it)"
     );
-    diagnostics.push(Diagnostic::new(BRIDGE_UPLINK, message, document.place(span)).help(help));
+    diagnostics.add(BRIDGE_UPLINK, document.place(span), message, help);
 }
 
 /// Tells of a br-ex with ports or addresses that is no bridge of Open vSwitch: OVN-Kubernetes needs one of this name.
 fn of_another_type(document: &Document<'_>, diagnostics: &mut Diagnostics) {
     let mut own = interface::all(&document.root).iter();
     let own = own.find(|node| node.text_at("name") == Some(BR_EX) && interface::is_up(node));
-    let is_on = |node: &Node<'_>, family| {
-        node.at(&[family, "enabled"]).and_then(Node::boolean) == Some(true)
-    };
+    let is_on = |node: &Node<'_>, family| node.is_on(&[family, "enabled"]);
     let has_address =
         |node: &Node<'_>| ["ipv4", "ipv6"].into_iter().any(|family| is_on(node, family));
     // configure-ovs removes an empty one before it makes its own.
@@ -65,5 +63,5 @@ fn of_another_type(document: &Document<'_>, diagnostics: &mut Diagnostics) {
         name.escape_debug()
     );
     let help = "make it an ovs-bridge with an ovs-interface (`nmgen generate --br-ex` derives both), or choose another name";
-    diagnostics.push(Diagnostic::new(BRIDGE_TYPE, message, document.place(kind.span)).help(help));
+    diagnostics.add(BRIDGE_TYPE, document.place(kind.span), message, help);
 }

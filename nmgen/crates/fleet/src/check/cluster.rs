@@ -2,12 +2,11 @@
 
 use ipnet::IpNet;
 use nmgen_core::source::HostNetwork;
-use nmgen_document::diagnostic::{Diagnostic, Diagnostics, Rule, rules};
+use nmgen_document::diagnostic::{Diagnostics, Rule, rules};
 
-use super::ADDRESS_ON_TWO_HOSTS;
-use super::machine_network;
 use super::member::Member;
 use super::network::{FamilyNetwork, StaticAddress};
+use super::{ADDRESS_ON_TWO_HOSTS, machine_network};
 use crate::source::{BridgeTopology, Cluster, ClusterAddress, ClusterNetwork, Replicas};
 
 rules! {
@@ -71,7 +70,7 @@ fn on_host(
     if let Some(found) = own.into_iter().find(|own| own.ip == wanted.address) {
         let (ip, purpose) = (wanted.address, wanted.purpose);
         let message = format!("{ip} is {purpose} ({})", wanted.place.shown());
-        diagnostics.push(Diagnostic::new(rule, message, document.place(found.at)).help(help));
+        diagnostics.add(rule, document.place(found.at), message, help);
     }
 }
 
@@ -91,9 +90,7 @@ fn virtual_addresses(
             let message =
                 format!("{ip}, {purpose}, is outside the machine network, {}", listed(&networks));
             let help = "a host answers for it, so it is in networking.machineNetwork: correct one of the two";
-            diagnostics.push(
-                Diagnostic::new(VIRTUAL_ADDRESS_OUTSIDE, message, wanted.place.clone()).help(help),
-            );
+            diagnostics.add(VIRTUAL_ADDRESS_OUTSIDE, wanted.place.clone(), message, help);
         }
         // Files of two clusters may have the same address.
         let is_same =
@@ -102,10 +99,7 @@ fn virtual_addresses(
             Some(other) => {
                 let message = format!("{ip} is {} too ({})", other.purpose, other.place.shown());
                 let help = "the API and the ingress have an address each";
-                diagnostics.push(
-                    Diagnostic::new(VIRTUAL_ADDRESS_TWICE, message, wanted.place.clone())
-                        .help(help),
-                );
+                diagnostics.add(VIRTUAL_ADDRESS_TWICE, wanted.place.clone(), message, help);
             }
             None => first.push(wanted),
         }
@@ -126,10 +120,8 @@ fn made_machines(cluster: &Cluster, diagnostics: &mut Diagnostics) {
             },
         };
         let message = format!("{ip} is {} too ({})", other.purpose, other.place.shown());
-        diagnostics.push(
-            Diagnostic::new(rule, message, made.place.clone())
-                .help("each machine has an address of its own"),
-        );
+        let help = "each machine has an address of its own";
+        diagnostics.add(rule, made.place.clone(), message, help);
     }
 }
 
@@ -142,7 +134,7 @@ fn bridge_topology(cluster: &Cluster, diagnostics: &mut Diagnostics) {
     );
     let help = "it captures the name \"primary\" that nodeip-configuration.service gives; a document of your own takes its \
         place, since a node applies one: <hostname>.yml, else cluster.yml";
-    diagnostics.push(Diagnostic::new(BRIDGE_TOPOLOGY, message, place.clone()).help(help));
+    diagnostics.add(BRIDGE_TOPOLOGY, place.clone(), message, help);
 }
 
 /// The virtual address moves between the hosts that route by it.
@@ -152,10 +144,8 @@ fn is_gateway(member: &Member<'_>, wanted: &ClusterAddress, diagnostics: &mut Di
     if let Some(at) = family.gateway_at.filter(|_| family.gateways.contains(&wanted.address)) {
         let (ip, purpose) = (wanted.address, wanted.purpose);
         let message = format!("the gateway {ip} is {purpose} ({})", wanted.place.shown());
-        diagnostics.push(
-            Diagnostic::new(VIRTUAL_ADDRESS_IS_GATEWAY, message, document.place(at))
-                .help("give the address of the router"),
-        );
+        let help = "give the address of the router";
+        diagnostics.add(VIRTUAL_ADDRESS_IS_GATEWAY, document.place(at), message, help);
     }
 }
 
@@ -204,7 +194,6 @@ fn internal_networks(cluster: &Cluster, members: &[Member<'_>], diagnostics: &mu
     }
 }
 
-/// Networks for a message.
 pub(super) fn listed(networks: &[IpNet]) -> String {
     networks.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }
@@ -231,8 +220,6 @@ fn rendezvous(
         return;
     }
     let message = format!("no host has the rendezvousIP {}", wanted.address);
-    diagnostics.push(
-        Diagnostic::new(RENDEZVOUS_UNKNOWN, message, wanted.place.clone())
-            .help("it is the address of the control-plane host that installs the others"),
-    );
+    let help = "it is the address of the control-plane host that installs the others";
+    diagnostics.add(RENDEZVOUS_UNKNOWN, wanted.place.clone(), message, help);
 }

@@ -39,10 +39,8 @@ pub(super) fn check(members: &[Member<'_>], diagnostics: &mut Diagnostics) {
         // Hosts of which none has a document have DHCP, and need none.
         if is_without && !with_document.is_empty() && !with_document.contains(name) {
             let message = format!("{name} has no network configuration in these sources");
-            diagnostics.push(
-                Diagnostic::new(HOST_WITHOUT_DOCUMENT, message, member.host.place.clone())
-                    .help("without one it uses DHCP on every NIC"),
-            );
+            let help = "without one it uses DHCP on every NIC";
+            diagnostics.add(HOST_WITHOUT_DOCUMENT, member.host.place.clone(), message, help);
         }
         if member.host.document().is_some() && !machines.is_empty() && !machines.contains(name) {
             let help = match without.iter().find(|other| spelling::is_alike(name, other)) {
@@ -52,8 +50,7 @@ pub(super) fn check(members: &[Member<'_>], diagnostics: &mut Diagnostics) {
                 None => "is the name misspelt?".to_owned(),
             };
             let message = format!("this document is for host {name}, which no source declares");
-            let place = member.host.place.clone();
-            diagnostics.push(Diagnostic::new(DOCUMENT_WITHOUT_HOST, message, place).help(help));
+            diagnostics.add(DOCUMENT_WITHOUT_HOST, member.host.place.clone(), message, help);
         }
     }
 }
@@ -90,7 +87,6 @@ fn declared_twice(members: &[Member<'_>], diagnostics: &mut Diagnostics) {
     }
 }
 
-/// A host name in a document.
 struct HostName<'h> {
     text: &'h str,
     place: Place,
@@ -127,8 +123,7 @@ pub(super) fn named_twice(members: &[Member<'_>], diagnostics: &mut Diagnostics)
 fn host_name<'h>(member: &Member<'h>) -> Option<HostName<'h>> {
     let HostNetwork::Written(document) = &member.host.network else { return None };
     let node = document.root.at(&["hostname", "config"])?;
-    let stem = || Path::new(&*member.host.place.file).file_stem()?.to_str();
-    let of = member.name().or_else(stem)?;
+    let of = member.name().or_else(|| Path::new(&*member.host.place.file).file_stem()?.to_str())?;
     Some(HostName { text: node.text()?, place: document.place(node.span), of, member: *member })
 }
 

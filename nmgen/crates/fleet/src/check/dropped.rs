@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use nmgen_core::interface;
-use nmgen_document::diagnostic::{Diagnostic, Diagnostics, rules};
-use nmgen_document::{Document, Node};
+use nmgen_document::Document;
+use nmgen_document::diagnostic::{Diagnostics, rules};
 
 rules! {
     warning RULE_WITHOUT_ROUTE = "rule-without-route";
@@ -23,22 +23,20 @@ pub(super) fn check(document: &Document<'_>, diagnostics: &mut Diagnostics) {
 fn virtual_functions(document: &Document<'_>, diagnostics: &mut Diagnostics) {
     for card in interface::all(&document.root) {
         let Some(section) = card.at(&["ethernet", "sr-iov"]) else { continue };
-        let Some(total) = section.get("total-vfs").and_then(Node::number) else { continue };
-        let ids = section.get("vfs").map(Node::items).unwrap_or_default().iter();
+        let Some(total) = section.number_at(&["total-vfs"]) else { continue };
+        let ids = section.items_at(&["vfs"]).iter();
         for node in ids.filter_map(|function| function.get("id")) {
             let Some(id) = node.number().filter(|id| *id >= total && total > 0) else { continue };
             let message = format!("nmstate drops the virtual function {id}: total-vfs is {total}");
             let help = format!("the first one is 0, the last one {}", total - 1);
-            diagnostics
-                .push(Diagnostic::new(SRIOV_VF_ID, message, document.place(node.span)).help(help));
+            diagnostics.add(SRIOV_VF_ID, document.place(node.span), message, help);
         }
     }
 }
 
 /// A rule for a table that nothing in the document fills, while the document fills another one.
 fn rules_without_routes(document: &Document<'_>, diagnostics: &mut Diagnostics) {
-    let list =
-        |section| document.root.at(&[section, "config"]).map(Node::items).unwrap_or_default();
+    let list = |section| document.root.items_at(&[section, "config"]);
     let of_routes = list("routes").iter().filter_map(|route| route.get("table-id")?.number());
     let of_interfaces = interface::all(&document.root).iter().flat_map(|node| {
         [
@@ -61,8 +59,6 @@ fn rules_without_routes(document: &Document<'_>, diagnostics: &mut Diagnostics) 
         let others: Vec<String> = filled.iter().map(u64::to_string).collect();
         let help =
             format!("its routes are in {}; an empty table changes nothing", others.join(", "));
-        diagnostics.push(
-            Diagnostic::new(RULE_WITHOUT_ROUTE, message, document.place(node.span)).help(help),
-        );
+        diagnostics.add(RULE_WITHOUT_ROUTE, document.place(node.span), message, help);
     }
 }

@@ -3,10 +3,9 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use nmgen_core::interface;
 use nmgen_core::node::short_host_name;
 use nmgen_core::source::{Host, HostNetwork};
-use nmgen_core::stack;
+use nmgen_core::{interface, stack};
 use nmgen_document::diagnostic::{Diagnostic, Diagnostics, Place, rules};
 use nmgen_document::mac::Mac;
 use nmgen_document::{Document, Node, Path};
@@ -217,10 +216,8 @@ impl<'h> Subject<'h> {
                     listed.join(", "),
                     self.hardware.place.shown()
                 );
-                diagnostics.push(
-                    Diagnostic::new(VLAN_NOT_ON_PORT, message, self.document.place(node.span))
-                        .help("add it to the trunk of that port, or correct the id"),
-                );
+                let help = "add it to the trunk of that port, or correct the id";
+                diagnostics.add(VLAN_NOT_ON_PORT, self.document.place(node.span), message, help);
                 break;
             }
         }
@@ -247,10 +244,8 @@ impl<'h> Subject<'h> {
                     name.escape_debug(),
                     self.hardware.place.shown()
                 );
-                diagnostics.push(
-                    Diagnostic::new(MTU_NOT_ON_PORT, message, self.document.place(node.span))
-                        .help("raise the MTU of that port, or lower this one"),
-                );
+                let help = "raise the MTU of that port, or lower this one";
+                diagnostics.add(MTU_NOT_ON_PORT, self.document.place(node.span), message, help);
             }
         }
     }
@@ -285,9 +280,9 @@ impl<'h> Subject<'h> {
             );
             let ports = ["port", "ports", "ports-config"].iter().find_map(|key| bond.get(key));
             let place = self.document.place(ports.unwrap_or(bond).span);
-            diagnostics.push(Diagnostic::new(BOND_SPEEDS_DIFFER, message, place).help(
-                "LACP leaves out the ports of another speed; use cards of one, or active-backup",
-            ));
+            let help =
+                "LACP leaves out the ports of another speed; use cards of one, or active-backup";
+            diagnostics.add(BOND_SPEEDS_DIFFER, place, message, help);
         }
     }
 }

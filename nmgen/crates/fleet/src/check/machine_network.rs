@@ -29,10 +29,9 @@ pub(super) struct Told<'m, 'h> {
 impl Told<'_, '_> {
     /// True if an address outside of the machine networks is where the hosts are.
     pub(super) fn explains(&self, ip: IpAddr) -> bool {
-        let reaches = |member: &&Member<'_>| {
-            member.network.family(ip).addresses.iter().any(|own| own.reaches(ip))
-        };
-        self.hosts.iter().any(reaches)
+        self.hosts
+            .iter()
+            .any(|member| member.network.family(ip).addresses.iter().any(|own| own.reaches(ip)))
     }
 }
 

@@ -2,12 +2,11 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use nmgen_core::Mac;
 use nmgen_core::check::name::is_predictable;
-use nmgen_core::interface;
 use nmgen_core::source::{Host, Nic};
 use nmgen_core::stack::{self, Relation};
-use nmgen_document::diagnostic::{Diagnostic, Diagnostics, rules};
+use nmgen_core::{Mac, interface};
+use nmgen_document::diagnostic::{Diagnostics, rules};
 use nmgen_document::{Document, Node};
 
 use crate::source::Cluster;
@@ -86,10 +85,8 @@ fn differing<'d>(
         };
         if let Some((message, place)) = found {
             let message = format!("{message} ({})", nic.place.shown());
-            diagnostics.push(
-                Diagnostic::new(NIC_MAP_DIFFERS, message, place)
-                    .help("a card gets the name that the map has for its MAC address"),
-            );
+            let help = "a card gets the name that the map has for its MAC address";
+            diagnostics.add(NIC_MAP_DIFFERS, place, message, help);
         }
     }
     differing
@@ -122,10 +119,8 @@ fn incomplete(
             continue;
         }
         let message = format!("{name} has no entry in the map of cards");
-        diagnostics.push(
-            Diagnostic::new(NIC_MAP_INCOMPLETE, message, document.place(node.span))
-                .help("assisted-service refuses the host: give the map its MAC address"),
-        );
+        let help = "assisted-service refuses the host: give the map its MAC address";
+        diagnostics.add(NIC_MAP_INCOMPLETE, document.place(node.span), message, help);
     }
 }
 
@@ -153,11 +148,8 @@ fn twice(map: &[(&Nic, &str)], diagnostics: &mut Diagnostics) {
                 continue;
             }
         };
-        let diagnostic = Diagnostic::new(NIC_MAP_TWICE, message, nic.place.clone());
-        diagnostics.push(
-            diagnostic
-                .help("each card has one name and one address: the installers refuse the map"),
-        );
+        let help = "each card has one name and one address: the installers refuse the map";
+        diagnostics.add(NIC_MAP_TWICE, nic.place.clone(), message, help);
     }
 }
 
@@ -178,9 +170,9 @@ fn boot_card(
         || interfaces.iter().any(|node| node.mac_at("mac-address") == Some(boot.mac_address));
     if is_complete && !is_mapped() && !is_declared() {
         let message = format!("{} is the address of none of this host's cards", boot.mac_address);
-        diagnostics.push(Diagnostic::new(BOOT_MAC_UNKNOWN, message, boot.place.clone()).help(
-            "the machine is found by the card that it boots by: correct it, or add that card",
-        ));
+        let help =
+            "the machine is found by the card that it boots by: correct it, or add that card";
+        diagnostics.add(BOOT_MAC_UNKNOWN, boot.place.clone(), message, help);
     }
 }
 

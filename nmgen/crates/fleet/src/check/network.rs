@@ -29,7 +29,6 @@ pub(crate) struct Network<'h> {
 /// The mode of a bond, and its place.
 type Mode = (&'static str, Span);
 
-/// One family of addresses.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct FamilyNetwork {
     pub(super) addresses: Box<[StaticAddress]>,
@@ -45,7 +44,6 @@ pub(crate) struct FamilyNetwork {
     pub(super) has_default_route: bool,
 }
 
-/// A static address.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct StaticAddress {
     pub(super) ip: IpAddr,
@@ -63,17 +61,14 @@ impl StaticAddress {
 }
 
 impl Network<'_> {
-    /// The families with their names.
     pub(super) fn families(&self) -> [(&'static str, &FamilyNetwork); 2] {
         [("IPv4", &self.ipv4), ("IPv6", &self.ipv6)]
     }
 
-    /// The family of an address.
     pub(super) fn family(&self, ip: IpAddr) -> &FamilyNetwork {
         if ip.is_ipv4() { &self.ipv4 } else { &self.ipv6 }
     }
 
-    /// The mode of the bond with this name.
     pub(super) fn bond(&self, name: &str) -> Option<Mode> {
         let index = self.bonds.binary_search_by_key(&name, |(name, _)| *name).ok()?;
         Some(self.bonds[index].1)
@@ -85,7 +80,7 @@ pub(crate) fn network<'h>(root: &'h Node<'_>) -> Network<'h> {
     let mut network = Network::default();
     let (mut ipv4, mut ipv6) = (Gathered::default(), Gathered::default());
     let mut bonds = BTreeMap::new();
-    let list = |path: &[&str]| root.at(path).map(Node::items).unwrap_or_default();
+    let list = |path: &[&str]| root.items_at(path);
     for interface in interface::all(root) {
         if !interface::is_up(interface) || interface::kind(interface) == "loopback" {
             continue;
@@ -96,10 +91,7 @@ pub(crate) fn network<'h>(root: &'h Node<'_>) -> Network<'h> {
         add_bond(&mut bonds, interface);
     }
     for route in list(&["routes", "config"]) {
-        let is_main = route
-            .get("table-id")
-            .and_then(Node::number)
-            .is_none_or(|id| id == 0 || id == MAIN_TABLE);
+        let is_main = route.number_at(&["table-id"]).is_none_or(|id| id == 0 || id == MAIN_TABLE);
         let family = match route.text_at("destination") {
             Some("0.0.0.0/0") => &mut ipv4,
             Some("::/0") => &mut ipv6,
@@ -155,7 +147,7 @@ fn add_addresses(family: &mut Gathered, section: Option<&Node<'_>>) -> bool {
     let is_dynamic = value("dhcp") == Some(true) || value("autoconf") == Some(true);
     family.found.is_dynamic |= is_dynamic;
     family.found.gives_route |= is_dynamic && value("auto-gateway") != Some(false);
-    for item in section.get("address").map(Node::items).unwrap_or_default() {
+    for item in section.items_at(&["address"]) {
         let Some(node) = item.get("ip") else { continue };
         let Some(ip) = node.text().and_then(|text| text.parse::<IpAddr>().ok()) else { continue };
         let length = item.get("prefix-length");

@@ -6,9 +6,10 @@ use std::net::IpAddr;
 
 use nmgen_core::difference::Inline;
 use nmgen_core::source::{Host, Stage};
-use nmgen_document::diagnostic::{Diagnostic, Diagnostics, Rule, rules};
+use nmgen_document::diagnostic::{Diagnostics, Rule, rules};
 use nmgen_document::format::counted;
 use nmgen_document::mac::Mac;
+use nmgen_document::spelling::is_among;
 use nmgen_document::text::secret;
 use nmgen_document::{Document, Node, Value};
 
@@ -24,33 +25,15 @@ rules! {
 const SHOWN: usize = 20;
 
 /// Keys that say how to apply, that nmstate's verification leaves out, or that the kernel answers in other words.
-const NOT_COMPARED: [&str; 18] = [
-    "name",
-    "ip",
-    "state",
-    "type",
-    "description",
-    "profile-name",
-    "identifier",
-    "copy-mac-from",
-    "wait-ip",
-    "alt-names",
-    "dispatch",
-    "802.1x",
-    "options",
-    "ethernet",
-    "ethtool",
-    "controller",
-    "allow-extra-ports",
-    "allow-extra-patch-ports",
-];
+const NOT_COMPARED: &str = "name ip state type description profile-name identifier copy-mac-from \
+    wait-ip alt-names dispatch 802.1x options ethernet ethtool controller allow-extra-ports \
+    allow-extra-patch-ports";
 
 /// Keys with two names.
 const ALIASES: [(&str, &str); 2] = [("ports", "port"), ("bond", "link-aggregation")];
 
 pub(super) fn check(sources: &Hosts, diagnostics: &mut Diagnostics) {
-    let is_policy = |host: &&Host| host.policy.is_some();
-    let policies = by_name(sources.hosts.iter().filter(is_policy));
+    let policies = by_name(sources.hosts.iter().filter(|host| host.policy.is_some()));
     if sources.states.is_empty() && policies.is_empty() {
         return;
     }
@@ -132,7 +115,7 @@ fn tell(
         if more > 0 && index + 1 == SHOWN {
             message += &format!("; {}", counted(more, "more difference"));
         }
-        diagnostics.push(Diagnostic::new(rule, message, own.place(it.own.span)).help(help));
+        diagnostics.add(rule, own.place(it.own.span), message, help);
     }
 }
 
@@ -196,14 +179,13 @@ impl<'d> Comparison<'d> {
         let field = format!("interfaces[{}]", name.escape_debug());
         let mac =
             own.mac_at("mac-address").filter(|_| own.text_at("identifier") == Some("mac-address"));
-        let is_it = |node: &&Node<'_>| match mac {
+        let other = others.iter().find(|node| match mac {
             Some(mac) => {
                 let permanent = node.mac_at("permanent-mac-address");
                 permanent.or_else(|| node.mac_at("mac-address")) == Some(mac) && is_card(node)
             }
             None => node.text_at("name") == Some(name) && is_bridge(node) == is_bridge(own),
-        };
-        let other = others.iter().find(is_it);
+        });
         let state = |node: &Node<'_>| node.text_at("state").unwrap_or("up").to_owned();
         match (&*state(own), other) {
             ("ignore", _) | ("absent", None) => {}
@@ -226,7 +208,7 @@ impl<'d> Comparison<'d> {
     fn mapping(&mut self, at: &str, own: &'d Node<'static>, other: &'d Node<'static>) {
         for entry in own.entries() {
             let key = &*entry.key;
-            if NOT_COMPARED.contains(&key) || secret::is_key(key) || entry.node.is_null() {
+            if is_among(key, NOT_COMPARED) || secret::is_key(key) || entry.node.is_null() {
                 continue;
             }
             let is_family = matches!(key, "ipv4" | "ipv6");
@@ -244,7 +226,7 @@ impl<'d> Comparison<'d> {
 
     /// A family that gets its addresses from the network has those that it got.
     fn family(&mut self, at: &str, own: &'d Node<'static>, other: &'d Node<'static>) {
-        let is_on = |key| own.get(key).and_then(Node::boolean) == Some(true);
+        let is_on = |key| own.is_on(&[key]);
         let is_dynamic = is_on("dhcp") || is_on("autoconf");
         let has_address = own.get("address").is_some_and(|addresses| !addresses.items().is_empty());
         for entry in own.entries() {
@@ -305,10 +287,7 @@ impl<'d> Comparison<'d> {
             own.get(key).is_none_or(|own| other.get(key).is_some_and(|node| same(own, node)))
         };
         let table = |other: &Node<'_>| {
-            other
-                .get("table-id")
-                .and_then(Node::number)
-                .filter(|number| *number != MAIN && *number != 0)
+            other.number_at(&["table-id"]).filter(|number| *number != MAIN && *number != 0)
         };
         let alike = others.iter().filter(|other| {
             other.text_at("destination").is_some_and(|text| is_same(text, destination))
@@ -334,7 +313,7 @@ impl<'d> Comparison<'d> {
 const MAIN: u64 = 254;
 
 fn items<'d>(root: &'d Node<'static>, keys: &[&str]) -> &'d [Node<'static>] {
-    root.at(keys).map(Node::items).unwrap_or_default()
+    root.items_at(keys)
 }
 
 /// By either name of a key.

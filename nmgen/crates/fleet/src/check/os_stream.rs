@@ -3,7 +3,7 @@
 use nmgen_core::interface;
 use nmgen_core::source::{Host, HostNetwork, Stage};
 use nmgen_document::Node;
-use nmgen_document::diagnostic::{Diagnostic, Diagnostics, rules};
+use nmgen_document::diagnostic::{Diagnostics, rules};
 
 use super::map::is_card;
 use crate::source::Cluster;
@@ -52,5 +52,5 @@ pub(super) fn check(host: &Host, cluster: &Cluster, diagnostics: &mut Diagnostic
         }
     };
     let place = document.place(node.span);
-    diagnostics.push(Diagnostic::new(NAME_MAY_CHANGE, message, place).help(help));
+    diagnostics.add(NAME_MAY_CHANGE, place, message, help);
 }

@@ -23,17 +23,13 @@ pub(super) fn check(document: &Document<'_>, diagnostics: &mut Diagnostics) {
             continue;
         };
         let options = bridge.get("bridge");
-        let is_allowed = |options: &&Node<'_>| {
-            options.get("allow-extra-patch-ports").and_then(Node::boolean) == Some(true)
-        };
-        let options = options.filter(|options| !is_allowed(options));
+        let options = options.filter(|options| !options.is_on(&["allow-extra-patch-ports"]));
         let list = options.and_then(|options| options.get("port").or_else(|| options.get("ports")));
         let Some(list) = list.filter(|list| !list.items().is_empty()) else { continue };
         let message =
             format!("OVN adds patch ports to {}, which this list lacks", name.escape_debug());
         let help = "add `allow-extra-patch-ports: true` beside the list: nmstate refuses the document otherwise when it is applied again";
-        diagnostics
-            .push(Diagnostic::new(OVN_BRIDGE_PORTS, message, document.place(list.span)).help(help));
+        diagnostics.add(OVN_BRIDGE_PORTS, document.place(list.span), message, help);
     }
 }
 

@@ -8,7 +8,7 @@
 use std::collections::{HashMap, HashSet};
 
 use nmgen_core::source::Host;
-use nmgen_document::diagnostic::{Diagnostic, Diagnostics, rules};
+use nmgen_document::diagnostic::{Diagnostics, rules};
 
 use crate::source::Replicas;
 
@@ -43,7 +43,7 @@ pub(super) fn check(hosts: &[&Host], wanted: &[Replicas], diagnostics: &mut Diag
             _ => continue,
         };
         let message = format!("role {role} needs {count} {hosts}; {rest}");
-        diagnostics.push(Diagnostic::new(rule, message, place.clone()).help(HELP));
+        diagnostics.add(rule, place.clone(), message, HELP);
     }
 }
 

@@ -6,7 +6,7 @@ use std::hash::Hash;
 use std::net::IpAddr;
 
 use nmgen_core::source::HostNetwork;
-use nmgen_document::diagnostic::{Diagnostic, Diagnostics, Place, Rule, rules};
+use nmgen_document::diagnostic::{Diagnostics, Place, Rule, rules};
 use nmgen_document::text::Span;
 
 use super::member::Member;
@@ -77,7 +77,7 @@ impl RoleGroup<'_> {
             let Some((place, here, others)) = difference(member, *value, most) else { continue };
             let role = self.role;
             let message = format!("{here}; {count} of {all} hosts of role {role} have {others}");
-            self.diagnostics.push(Diagnostic::new(rule, message, place).help(HELP));
+            self.diagnostics.add(rule, place, message, HELP);
         }
     }
 

@@ -4,8 +4,8 @@
 use std::net::IpAddr;
 
 use ipnet::IpNet;
-use nmgen_document::diagnostic::{Diagnostic, Diagnostics, rules};
-use nmgen_document::{Document, Node};
+use nmgen_document::Document;
+use nmgen_document::diagnostic::{Diagnostics, rules};
 
 rules! {
     warning ROUTE_NETWORK_CHANGED = "route-network-changed";
@@ -17,14 +17,11 @@ const NETWORKS: [(&str, &[&str]); 2] =
 
 pub(super) fn check(document: &Document<'_>, diagnostics: &mut Diagnostics) {
     for (section, keys) in NETWORKS {
-        let list = document.root.at(&[section, "config"]).map(Node::items).unwrap_or_default();
+        let list = document.root.items_at(&[section, "config"]);
         for item in list.iter().filter(|item| item.text_at("state") != Some("absent")) {
             for node in keys.iter().filter_map(|key| item.get(key)) {
                 let Some((message, help)) = node.text().and_then(change) else { continue };
-                diagnostics.push(
-                    Diagnostic::new(ROUTE_NETWORK_CHANGED, message, document.place(node.span))
-                        .help(help),
-                );
+                diagnostics.add(ROUTE_NETWORK_CHANGED, document.place(node.span), message, help);
             }
         }
     }

@@ -1,8 +1,8 @@
 //! Numbers of routes and rules that nmstate takes and the kernel has no room for: NetworkManager drops the route, or refuses the
 //! profile.
 
-use nmgen_document::diagnostic::{Diagnostic, Diagnostics, rules};
-use nmgen_document::{Document, Node};
+use nmgen_document::Document;
+use nmgen_document::diagnostic::{Diagnostics, rules};
 
 rules! {
     error ROUTE_NUMBER = "route-number-range";
@@ -13,14 +13,12 @@ const NUMBERS: &[(&str, &str)] = &[("routes", "metric"), ("route-rules", "priori
 
 pub(super) fn check(document: &Document<'_>, diagnostics: &mut Diagnostics) {
     for (section, key) in NUMBERS {
-        let list = document.root.at(&[section, "config"]).map(Node::items).unwrap_or_default();
+        let list = document.root.items_at(&[section, "config"]);
         for node in list.iter().filter_map(|item| item.get(key)) {
             if let Some(number) = node.number().filter(|number| *number > u64::from(u32::MAX)) {
                 let message = format!("{key} {number} is not in 0..={}", u32::MAX);
                 let help = "the kernel has 32 bits for it";
-                diagnostics.push(
-                    Diagnostic::new(ROUTE_NUMBER, message, document.place(node.span)).help(help),
-                );
+                diagnostics.add(ROUTE_NUMBER, document.place(node.span), message, help);
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Search domains that no name server can have.
 
-use nmgen_document::diagnostic::{Diagnostic, Diagnostics, rules};
+use nmgen_document::diagnostic::{Diagnostics, rules};
 use nmgen_document::{Document, Node};
 
 rules! {
@@ -13,9 +13,7 @@ pub(super) fn check(document: &Document<'_>, diagnostics: &mut Diagnostics) {
         if let Some(text) = node.text().filter(|text| !is_domain(text)) {
             let message = format!("\"{}\" is not a domain", text.escape_debug());
             let help = "domains have letters, digits and hyphens, with dots between them";
-            diagnostics.push(
-                Diagnostic::new(SEARCH_DOMAIN, message, document.place(node.span)).help(help),
-            );
+            diagnostics.add(SEARCH_DOMAIN, document.place(node.span), message, help);
         }
     }
 }

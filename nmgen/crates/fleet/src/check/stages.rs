@@ -3,10 +3,9 @@
 use std::collections::{BTreeSet, HashMap};
 use std::net::IpAddr;
 
-use nmgen_core::interface;
 use nmgen_core::source::{Host, Stage};
-use nmgen_core::stack;
-use nmgen_document::diagnostic::{Diagnostic, Diagnostics, Place, rules};
+use nmgen_core::{interface, stack};
+use nmgen_document::diagnostic::{Diagnostic, Diagnostics, rules};
 use nmgen_document::format::counted;
 use nmgen_document::{Document, Node};
 
@@ -72,76 +71,76 @@ fn difference(
     Some(Diagnostic::new(STAGES_DIFFER, message, host.place.clone()).help(help))
 }
 
-/// An interface with static addresses, identified by its NICs and VLAN.
+/// An interface with static addresses of a family, identified by its NICs and VLAN.
 struct Connection<'d> {
     nics: BTreeSet<&'d str>,
     vlan: Option<u64>,
-    family: StageFamily,
-    addresses: Vec<(IpAddr, &'d Node<'d>)>,
-    /// The prefix length of each address, in the same order.
-    prefixes: Vec<Option<(u64, &'d Node<'d>)>>,
+    family: &'static str,
+    addresses: Vec<Address<'d>>,
     /// Gateways of its default routes.
     gateways: Vec<(IpAddr, &'d Node<'d>)>,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum StageFamily {
-    Ipv4,
-    Ipv6,
+struct Address<'d> {
+    ip: IpAddr,
+    node: &'d Node<'d>,
+    prefix: Option<(u64, &'d Node<'d>)>,
+}
+
+impl<'d> Address<'d> {
+    fn of(item: &'d Node<'d>) -> Option<Self> {
+        let node = item.get("ip")?;
+        let prefix = item.get("prefix-length").and_then(|node| Some((node.number()?, node)));
+        Some(Self { ip: node.text()?.parse().ok()?, node, prefix })
+    }
 }
 
 fn compare(early: &Document<'_>, node: &Document<'_>, diagnostics: &mut Diagnostics) {
     let before = connections(&early.root);
     for later in connections(&node.root) {
-        let mut on_same_nics =
-            before.iter().filter(|c| c.family == later.family && !c.nics.is_disjoint(&later.nics));
-        let same_vlan = before.iter().find(|c| {
-            c.family == later.family && c.vlan == later.vlan && !c.nics.is_disjoint(&later.nics)
-        });
-        let mut report = |rule, node_at: &Node<'_>, text: String, at: &Node<'_>| {
-            let other: Place = early.place(at.span);
-            let message = format!("{text} ({})", other.shown());
-            diagnostics.push(
-                Diagnostic::new(rule, message, node.place(node_at.span))
-                    .help("the node changes its address, gateway or VLAN between its two stages"),
-            );
+        let mut on_same_nics = before
+            .iter()
+            .filter(|other| other.family == later.family && !other.nics.is_disjoint(&later.nics));
+        let same_vlan = on_same_nics.clone().find(|other| other.vlan == later.vlan);
+        let mut report = |rule, own: &Node<'_>, text: String, at: &Node<'_>| {
+            let message = format!("{text} ({})", early.place(at.span).shown());
+            let help = "the node changes its address, gateway or VLAN between its two stages";
+            diagnostics.add(rule, node.place(own.span), message, help);
         };
         let moved = on_same_nics.find_map(|other| {
-            let (ip, at) = other.addresses.iter().find(|(ip, _)| later.has(*ip))?;
-            (other.vlan != later.vlan).then_some((other, ip, *at))
+            let address =
+                other.addresses.iter().find(|address| later.address(address.ip).is_some());
+            Some((other.vlan, address.filter(|_| other.vlan != later.vlan)?))
         });
-        if let (Some((other, ip, at)), Some((_, own))) = (moved, later.addresses.first()) {
-            let text = format!(
-                "{ip} is {} here and {} in the early document",
-                in_vlan(later.vlan),
-                in_vlan(other.vlan)
-            );
-            report(STAGE_VLAN_DIFFERS, own, text, at);
+        if let (Some((vlan, Address { ip, node: at, .. })), Some(own)) =
+            (moved, later.addresses.first())
+        {
+            let (here, there) = (in_vlan(later.vlan), in_vlan(vlan));
+            let text = format!("{ip} is {here} here and {there} in the early document");
+            report(STAGE_VLAN_DIFFERS, own.node, text, at);
         }
         let Some(other) = same_vlan else { continue };
-        if let ((Some((ip, own)), Some((_, at))), false) = (
-            (later.addresses.first(), other.addresses.first()),
-            other.addresses.iter().any(|(ip, _)| later.has(*ip)),
-        ) {
-            report(
-                STAGE_ADDRESS_DIFFERS,
-                own,
-                format!("{ip} is not an address of this NIC in the early document"),
-                at,
-            );
+        if let (Some(own), Some(at)) = (later.addresses.first(), other.addresses.first())
+            && other.addresses.iter().all(|address| later.address(address.ip).is_none())
+        {
+            let text = format!("{} is not an address of this NIC in the early document", own.ip);
+            report(STAGE_ADDRESS_DIFFERS, own.node, text, at.node);
         }
-        for (ip, own, length, (other_length, at)) in later.other_prefixes(other) {
-            let text = format!(
-                "{ip} has prefix length {length} here and {other_length} in the early document"
-            );
-            report(STAGE_ADDRESS_DIFFERS, own, text, at);
+        for Address { ip, prefix, .. } in &later.addresses {
+            let theirs = other.address(*ip).and_then(|address| address.prefix);
+            if let (Some((length, own)), Some((other_length, at))) = (prefix, theirs)
+                && *length != other_length
+            {
+                let text = format!(
+                    "{ip} has prefix length {length} here and {other_length} in the early document"
+                );
+                report(STAGE_ADDRESS_DIFFERS, own, text, at);
+            }
         }
+        let is_shared = |(ip, _): &(IpAddr, _)| later.gateways.iter().any(|(own, _)| own == ip);
         if let (Some((ip, own)), Some((other_ip, at))) =
             (later.gateways.first(), other.gateways.first())
-            && !other
-                .gateways
-                .iter()
-                .any(|(other, _)| later.gateways.iter().any(|(g, _)| g == other))
+            && !other.gateways.iter().any(is_shared)
         {
             let text = format!("the gateway is {ip} here and {other_ip} in the early document");
             report(STAGE_GATEWAY_DIFFERS, own, text, at);
@@ -150,22 +149,8 @@ fn compare(early: &Document<'_>, node: &Document<'_>, diagnostics: &mut Diagnost
 }
 
 impl<'d> Connection<'d> {
-    /// Addresses with different prefix lengths in the two documents.
-    fn other_prefixes<'s>(
-        &'s self,
-        other: &'s Self,
-    ) -> impl Iterator<Item = (IpAddr, &'d Node<'d>, u64, (u64, &'d Node<'d>))> + 's {
-        let of = |connection: &'s Self| connection.addresses.iter().zip(&connection.prefixes);
-        of(self).filter_map(move |((ip, _), prefix)| {
-            let (length, own) = (*prefix)?;
-            let (_, theirs) = of(other).find(|((their_ip, _), _)| their_ip == ip)?;
-            let theirs = (*theirs)?;
-            (theirs.0 != length).then_some((*ip, own, length, theirs))
-        })
-    }
-
-    fn has(&self, ip: IpAddr) -> bool {
-        self.addresses.iter().any(|(own, _)| *own == ip)
+    fn address(&self, ip: IpAddr) -> Option<&Address<'d>> {
+        self.addresses.iter().find(|address| address.ip == ip)
     }
 }
 
@@ -177,29 +162,16 @@ fn connections<'d>(root: &'d Node<'d>) -> Vec<Connection<'d>> {
     let interfaces = interface::all(root);
     let mut found = Vec::new();
     for interface in interfaces {
-        for (section, family) in [("ipv4", StageFamily::Ipv4), ("ipv6", StageFamily::Ipv6)] {
-            let list = interface.at(&[section, "address"]).map(Node::items).unwrap_or_default();
-            let prefix = |item: &'d Node<'d>| {
-                let node = item.get("prefix-length")?;
-                Some((node.number()?, node))
-            };
-            let (addresses, prefixes): (Vec<_>, Vec<_>) = list
-                .iter()
-                .filter_map(|item| Some((item.get("ip")?, prefix(item))))
-                .filter_map(|(node, prefix)| Some(((node.text()?.parse().ok()?, node), prefix)))
-                .unzip();
+        for (family, default) in [("ipv4", "0.0.0.0/0"), ("ipv6", "::/0")] {
+            let items = interface.items_at(&[family, "address"]).iter();
+            let addresses: Vec<Address<'_>> = items.filter_map(Address::of).collect();
             if addresses.is_empty() {
                 continue;
             }
             let name = interface.text_at("name").unwrap_or_default();
-            let mut connection = Connection {
-                nics: BTreeSet::new(),
-                vlan: None,
-                family,
-                addresses,
-                prefixes,
-                gateways: gateways(root, name, family),
-            };
+            let gateways = gateways(root, name, default);
+            let nics = BTreeSet::new();
+            let mut connection = Connection { nics, vlan: None, family, addresses, gateways };
             descend(interfaces, interface, &mut connection, 0);
             found.push(connection);
         }
@@ -214,7 +186,7 @@ fn descend<'d>(
     connection: &mut Connection<'d>,
     depth: usize,
 ) {
-    if let Some(id) = interface.at(&["vlan", "id"]).and_then(Node::number) {
+    if let Some(id) = interface.number_at(&["vlan", "id"]) {
         connection.vlan = Some(id);
     }
     let Some(name) = interface.text_at("name") else { return };
@@ -236,10 +208,9 @@ fn descend<'d>(
         return;
     }
     for port in below {
-        let is_it = |node: &&Node<'_>| {
+        match interfaces.iter().find(|node| {
             node.text_at("name") == Some(port) && node.text_at("type") != Some("ovs-bridge")
-        };
-        match interfaces.iter().find(is_it) {
+        }) {
             Some(node) => descend(interfaces, node, connection, depth + 1),
             None => {
                 connection.nics.insert(port);
@@ -248,19 +219,11 @@ fn descend<'d>(
     }
 }
 
-fn gateways<'d>(
-    root: &'d Node<'d>,
-    name: &str,
-    family: StageFamily,
-) -> Vec<(IpAddr, &'d Node<'d>)> {
-    let destination = match family {
-        StageFamily::Ipv4 => "0.0.0.0/0",
-        StageFamily::Ipv6 => "::/0",
-    };
-    let routes = root.at(&["routes", "config"]).map(Node::items).unwrap_or_default();
-    routes
+/// The gateways of the routes to a destination by an interface.
+fn gateways<'d>(root: &'d Node<'d>, name: &str, to: &str) -> Vec<(IpAddr, &'d Node<'d>)> {
+    root.items_at(&["routes", "config"])
         .iter()
-        .filter(|route| route.text_at("destination") == Some(destination))
+        .filter(|route| route.text_at("destination") == Some(to))
         .filter(|route| route.text_at("next-hop-interface") == Some(name))
         .filter_map(|route| route.get("next-hop-address"))
         .filter_map(|node| Some((node.text()?.parse().ok()?, node)))

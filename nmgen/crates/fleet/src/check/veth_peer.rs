@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use nmgen_core::interface;
 use nmgen_document::Document;
-use nmgen_document::diagnostic::{Diagnostic, Diagnostics, rules};
+use nmgen_document::diagnostic::{Diagnostics, rules};
 use nmgen_document::text::Span;
 
 rules! {
@@ -20,7 +20,7 @@ pub(super) fn check(document: &Document<'_>, diagnostics: &mut Diagnostics) {
         let (Some(name), Some(peer)) = (interface.text_at("name"), node.text()) else { continue };
         let mut add = |message: String, help: &str| {
             let place = document.place(node.span);
-            diagnostics.push(Diagnostic::new(VETH_PEER, message, place).help(help));
+            diagnostics.add(VETH_PEER, place, message, help);
         };
         if name == peer {
             add(format!("{name} is its own peer"), "name the other interface of the pair");

@@ -2,7 +2,7 @@
 
 use nmgen_core::interface;
 use nmgen_core::source::Host;
-use nmgen_document::diagnostic::{Diagnostic, Diagnostics, rules};
+use nmgen_document::diagnostic::{Diagnostics, rules};
 
 rules! {
     warning VLAN_NAME_DIFFERS = "vlan-name-differs";
@@ -23,10 +23,8 @@ pub(super) fn check(host: &Host, diagnostics: &mut Diagnostics) {
             && named != id
         {
             let message = format!("{name} has VLAN id {id}");
-            diagnostics.push(
-                Diagnostic::new(VLAN_NAME_DIFFERS, message, document.place(node.span))
-                    .help("a name with another id misleads who reads it: correct one of the two"),
-            );
+            let help = "a name with another id misleads who reads it: correct one of the two";
+            diagnostics.add(VLAN_NAME_DIFFERS, document.place(node.span), message, help);
         }
     }
 }

@@ -26,7 +26,6 @@ rules! {
 pub(super) const MODE: &str = "balance-slb";
 /// Open vSwitch's names of a bond's delays, and the kernel's.
 const DELAYS: &[(&str, &str)] = &[("bond-updelay", "updelay"), ("bond-downdelay", "downdelay")];
-/// The types of cards.
 const CARDS: &[&str] = &["ethernet", "veth", "unknown"];
 
 /// The uplink's bond, which goes.
@@ -112,11 +111,10 @@ fn bond<'a>(
             "make a bond of the host's cards in the early document, or leave --balance-slb out";
         return fault(uplink, UPLINK_NO_BOND, message, help);
     };
-    let is_access = |vlan: &Node<'_>| {
-        let has_id = vlan.get("id").and_then(Node::number).is_some();
+    if !tag.is_none_or(|vlan| {
+        let has_id = vlan.number_at(&["id"]).is_some();
         has_id && vlan.text_at("protocol").is_none_or(|protocol| protocol == "802.1q")
-    };
-    if !tag.is_none_or(is_access) {
+    }) {
         let message =
             format!("{name} has no tag of 802.1q, which a port of Open vSwitch could add");
         let help = "give it an id, and no other protocol, or leave --balance-slb out";
@@ -249,11 +247,10 @@ fn br_phy(span: Span, names: &BalanceSlb, bond: &Bond<'_>) -> Node<'static> {
     }));
     let mut aggregation = vec![entry("mode", word(MODE, span))];
     let options = section(bond.node).and_then(|section| section.get("options"));
-    let delay = |(name, option): &(&'static str, &str)| {
+    aggregation.extend(DELAYS.iter().filter_map(|(name, option)| {
         let value = options?.get(option).filter(|value| value.number() != Some(0))?;
         Some(entry(name, value.clone()))
-    };
-    aggregation.extend(DELAYS.iter().filter_map(delay));
+    }));
     let cards = bond.cards.iter().map(|card| named(card, span)).collect();
     aggregation.push(entry("port", list(cards, span)));
     let aggregated = vec![

@@ -30,7 +30,6 @@ pub(super) fn derived(
     Ok(document)
 }
 
-/// Adds one bridge.
 fn add(
     document: &mut Document<'static>,
     host: &Host,

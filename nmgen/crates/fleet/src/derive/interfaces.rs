@@ -9,7 +9,6 @@ use nmgen_document::Node;
 /// The item of `interfaces` with this index.
 pub(super) type Index = usize;
 
-/// The items of `interfaces`.
 pub(super) struct Interfaces<'a> {
     pub(super) all: &'a [Node<'static>],
 }
@@ -37,7 +36,7 @@ impl<'a> Interfaces<'a> {
     /// All names by which a document may refer to an interface.
     pub(super) fn names(&self, index: Index) -> Vec<&'a str> {
         let Some(node) = self.all.get(index) else { return Vec::new() };
-        let alt_names = node.get("alt-names").map(Node::items).unwrap_or_default();
+        let alt_names = node.items_at(&["alt-names"]);
         let own = [node.text_at("name"), node.text_at("profile-name")];
         let others = alt_names.iter().map(|entry| entry.text_at("name"));
         own.into_iter().chain(others).flatten().collect()
@@ -64,22 +63,16 @@ impl<'a> Interfaces<'a> {
     }
 }
 
-/// True for a boolean that is set.
-pub(super) fn is_set(node: &Node<'_>, keys: &[&str]) -> bool {
-    node.at(keys).and_then(Node::boolean) == Some(true)
-}
-
 /// True for DHCP or router advertisements in this family.
 pub(super) fn is_automatic(node: &Node<'_>, family: &str) -> bool {
-    is_set(node, &[family, "enabled"])
-        && (is_set(node, &[family, "dhcp"]) || is_set(node, &[family, "autoconf"]))
+    node.is_on(&[family, "enabled"])
+        && (node.is_on(&[family, "dhcp"]) || node.is_on(&[family, "autoconf"]))
 }
 
 /// The addresses of enabled families.
 pub(super) fn addresses(node: &Node<'_>) -> Vec<IpAddr> {
-    let families = ["ipv4", "ipv6"].into_iter().filter(|family| is_set(node, &[family, "enabled"]));
-    let items = families
-        .flat_map(|family| node.at(&[family, "address"]).map(Node::items).unwrap_or_default());
+    let families = ["ipv4", "ipv6"].into_iter().filter(|family| node.is_on(&[family, "enabled"]));
+    let items = families.flat_map(|family| node.items_at(&[family, "address"]));
     items.filter_map(|item| item.text_at("ip")?.parse().ok()).collect()
 }
 

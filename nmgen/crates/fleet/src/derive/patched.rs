@@ -25,12 +25,11 @@ impl<'w> Patched<'w> {
         let interface = interfaces()
             .find(|interface| interface.text_at("name") == Some(patch) && kind(interface) == OVS)?;
         let peer = interface.at(&["patch", "peer"])?.text()?;
-        let has_peer = |node: &&Node<'_>| {
+        let bridge = interfaces().find(|node| {
             kind(node) == "ovs-bridge"
                 && is_up(node)
                 && stack::bridge_port_names(node).contains(&peer)
-        };
-        let bridge = interfaces().find(has_peer)?;
+        })?;
         let (peers, others): (Vec<_>, Vec<_>) =
             interface::ports(bridge).iter().partition(|port| port.text_at("name") == Some(peer));
         let ([own], [bond]) = (&peers[..], &others[..]) else { return None };
@@ -45,7 +44,7 @@ impl<'w> Patched<'w> {
         Some(Self {
             names,
             cards: below.filter(|name| *name != peer).collect(),
-            tag: own.at(&["vlan", "tag"]).and_then(Node::number),
+            tag: own.number_at(&["vlan", "tag"]),
         })
     }
 
@@ -61,7 +60,7 @@ impl<'w> Patched<'w> {
         let Some(tag) = self.tag else { return Some(bond) };
         let is_on_it = |node: &&Node<'_>| {
             node.at(&["vlan", "base-iface"]).and_then(Node::text) == Some(bond)
-                && node.at(&["vlan", "id"]).and_then(Node::number) == Some(tag)
+                && node.number_at(&["vlan", "id"]) == Some(tag)
         };
         interfaces().find(is_on_it)?.text_at("name")
     }

@@ -4,7 +4,7 @@ use nmgen_core::source::Host;
 use nmgen_document::diagnostic::{Diagnostic, Diagnostics, Place, rules};
 use nmgen_document::{Document, Node, Path};
 
-use super::interfaces::{Index, Interfaces, addresses, is_automatic, is_set};
+use super::interfaces::{Index, Interfaces, addresses, is_automatic};
 use crate::source::Cluster;
 
 rules! {
@@ -13,7 +13,6 @@ rules! {
     error UPLINK_UNDECLARED = "uplink-undeclared";
 }
 
-/// A possible uplink.
 struct Candidate<'a> {
     name: &'a str,
     family: &'static str,
@@ -111,7 +110,7 @@ fn preferred(candidates: Vec<Candidate<'_>>) -> Vec<Candidate<'_>> {
 
 /// Default routes of the main table.
 fn routes<'a>(document: &'a Document<'_>) -> Vec<Candidate<'a>> {
-    let list = document.root.at(&["routes", "config"]).map(Node::items).unwrap_or_default();
+    let list = document.root.items_at(&["routes", "config"]);
     let candidate = |route: &'a Node<'_>| {
         let family = match route.text_at("destination")? {
             "0.0.0.0/0" => "IPv4",
@@ -120,12 +119,12 @@ fn routes<'a>(document: &'a Document<'_>) -> Vec<Candidate<'a>> {
         };
         let is_kept = !matches!(route.text_at("state"), Some("absent" | "ignore"));
         // 0 and 254 are the main table.
-        let table = route.get("table-id").and_then(Node::number).unwrap_or(0);
+        let table = route.number_at(&["table-id"]).unwrap_or(0);
         let node = route.get("next-hop-interface")?;
         (is_kept && matches!(table, 0 | 254)).then_some(Candidate {
             name: node.text()?,
             family,
-            metric: route.get("metric").and_then(Node::number),
+            metric: route.number_at(&["metric"]),
             place: document.place(node.span),
         })
     };
@@ -138,14 +137,14 @@ fn automatic<'a>(document: &Document<'_>, interfaces: &Interfaces<'a>) -> Vec<Ca
     for (key, family) in [("ipv4", "IPv4"), ("ipv6", "IPv6")] {
         for (index, name, node) in interfaces.up() {
             let is_off = |option| node.at(&[key, option]).and_then(Node::boolean) == Some(false);
-            let has_table = node.at(&[key, "auto-route-table-id"]).and_then(Node::number);
+            let has_table = node.number_at(&[key, "auto-route-table-id"]);
             let is_main = matches!(has_table.unwrap_or(0), 0 | 254);
             if is_automatic(node, key)
                 && is_main
                 && !is_off("auto-gateway")
                 && !is_off("auto-routes")
             {
-                let metric = node.at(&[key, "auto-route-metric"]).and_then(Node::number);
+                let metric = node.number_at(&[key, "auto-route-metric"]);
                 found.push(Candidate {
                     name,
                     family,
@@ -173,7 +172,7 @@ fn in_machine_network<'a>(
     let candidates = interfaces.up().filter(|(_, _, node)| is_in(node));
     candidates
         .map(|(index, name, node)| {
-            let family = if is_set(node, &["ipv4", "enabled"]) { "IPv4" } else { "IPv6" };
+            let family = if node.is_on(&["ipv4", "enabled"]) { "IPv4" } else { "IPv6" };
             Candidate { name, family, metric: None, place: interface_place(document, index) }
         })
         .collect()

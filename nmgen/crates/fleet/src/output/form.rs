@@ -1,34 +1,56 @@
 //! The forms of output.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 
 use nmgen_core::check::Purpose;
+use nmgen_core::node::CLUSTER;
 use nmgen_core::output;
-use nmgen_core::source::Stage;
+use nmgen_core::source::{Host, Stage};
 use nmgen_core::write::File;
 use nmgen_document::diagnostic::Diagnostics;
 use nmgen_document::error::Error;
 
-use super::delivery::Delivery;
+use super::delivery::{
+    host_name, to_bmh_secret, to_ignition, to_initrd, to_kargs, to_machine_config,
+    to_nmstateconfig, to_nodepool_config, to_policy,
+};
 use super::one_host::Selection;
 use super::options::Options;
 use super::rendered::Output;
 use super::{loss, once, one_host, per_cluster, to_hosts};
+use crate::check::running_node;
 use crate::convert::{self, Converted, Outcome};
 use crate::parallel::each_given;
-use crate::source::{Hosts, is_usable_name};
+use crate::source::{Cluster, Hosts, is_usable_name, own_name};
 
 /// A form of output.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(rustdoc::invalid_html_tags, reason = "these are help texts")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum Form {
-    /// NetworkManager keyfiles in a directory, with the files beside them.
+    /// One <id>.nmconnection file a profile
     Keyfiles,
-    /// The YAML of `nmstatectl gc`: keyfiles only.
+    /// The YAML that `nmstatectl gc` prints
     Gc,
-    /// A hosts directory: the documents themselves.
+    /// The documents, one <host>.yml a host
     Hosts,
-    /// A form that another program delivers to the nodes.
-    Delivery(Delivery),
+    /// An Ignition config a host, with its keyfiles
+    Ignition,
+    /// A MachineConfig a role, with its hosts' documents
+    MachineConfig,
+    /// A ConfigMap a role, with its MachineConfig, for NodePools
+    NodepoolConfig,
+    /// A policy (NNCP) of kubernetes-nmstate a host
+    Policy,
+    /// A Secret and the BareMetalHost's reference a host
+    BmhSecret,
+    /// An NMStateConfig of assisted-service a host
+    #[value(name = "nmstateconfig")]
+    NmStateConfig,
+    /// Kernel arguments for dracut, one line a host
+    Kargs,
+    /// A cpio archive with the documents, for `nmgen boot`
+    Initrd,
 }
 
 impl Form {
@@ -43,8 +65,8 @@ impl Form {
     pub fn convert_selected(self, hosts: Hosts, selection: Selection<'_>) -> Outcome {
         let mut outcome = convert::convert_at(hosts, self.stage(), self.purpose());
         selection.keep_converted(&mut outcome);
-        if let Self::Delivery(delivery) = self {
-            outcome.diagnostics.merge(delivery.check(&outcome.hosts, &outcome.clusters));
+        if !matches!(self, Self::Keyfiles | Self::Gc | Self::Hosts) {
+            outcome.diagnostics.merge(self.check(&outcome.hosts, &outcome.clusters));
         }
         outcome
     }
@@ -52,20 +74,36 @@ impl Form {
     /// The purpose that the documents are checked for.
     fn purpose(self) -> Purpose {
         match self {
-            Self::Keyfiles => Purpose::Offline,
             Self::Gc => Purpose::HandedOn,
-            Self::Hosts => Purpose::Apply,
-            Self::Delivery(delivery) => delivery.purpose(),
+            Self::Hosts | Self::MachineConfig | Self::NodepoolConfig | Self::Policy => {
+                Purpose::Apply
+            }
+            Self::Keyfiles
+            | Self::Ignition
+            | Self::BmhSecret
+            | Self::NmStateConfig
+            | Self::Kargs
+            | Self::Initrd => Purpose::Offline,
         }
     }
 
     /// The preferred stage, if a host has two documents.
     fn stage(self) -> Stage {
-        match self {
-            Self::Keyfiles | Self::Gc => Stage::Early,
-            Self::Hosts => Stage::Node,
-            Self::Delivery(delivery) => delivery.stage(),
+        if self.purpose() == Purpose::Apply { Stage::Node } else { Stage::Early }
+    }
+
+    /// Reports faults that a document has in this form alone, since the form gives it another purpose.
+    fn check(self, hosts: &[Converted], clusters: &[Cluster]) -> Diagnostics {
+        if !matches!(self, Self::MachineConfig | Self::NodepoolConfig) {
+            return Diagnostics::default();
         }
+        // A second document of a host is a fault by itself (`once`).
+        let mut seen = HashSet::new();
+        let first = hosts.iter().filter(|converted| {
+            let Host { cluster, role, .. } = &converted.host;
+            seen.insert((cluster, role, host_name::node_name(converted)))
+        });
+        running_node::check(first.map(|converted| &converted.host), clusters)
     }
 
     /// An outcome's hosts in this form, and the values that it cannot carry. After an error among these, or among the outcome's
@@ -134,27 +172,43 @@ impl Form {
         options: &Options,
         diagnostics: &mut Diagnostics,
     ) -> Result<Output, Error> {
-        Ok(match self {
-            Self::Keyfiles => Output::Directory(keyfiles(hosts)),
-            Self::Gc => Output::File(gc(&hosts, diagnostics)?),
-            Self::Hosts => Output::Directory(to_hosts::files(&hosts)),
-            Self::Delivery(delivery) => delivery.render(&hosts, options, diagnostics)?,
-        })
+        match self {
+            Self::Keyfiles => Ok(Output::Directory(keyfiles(hosts))),
+            Self::Gc => gc(&hosts, diagnostics).map(Output::File),
+            Self::Hosts => Ok(Output::Directory(to_hosts::files(&hosts))),
+            Self::Ignition => to_ignition::render(&hosts, options.ignition_version),
+            Self::MachineConfig => to_machine_config::render(&hosts, options, diagnostics),
+            Self::NodepoolConfig => to_nodepool_config::render(&hosts, options, diagnostics),
+            Self::Policy => to_policy::render(&hosts, diagnostics).map(Output::File),
+            Self::BmhSecret => {
+                to_bmh_secret::render(&hosts, options, diagnostics).map(Output::File)
+            }
+            Self::NmStateConfig => {
+                to_nmstateconfig::render(&hosts, options, diagnostics).map(Output::File)
+            }
+            Self::Kargs => to_kargs::render(&hosts, options, diagnostics),
+            Self::Initrd => to_initrd::render(&hosts, options, diagnostics),
+        }
     }
 
     /// The name of a form that is one file for all hosts, which a node reads whole.
     fn one_cluster_only(self) -> Option<&'static str> {
-        match self {
-            Self::Delivery(Delivery::Initrd) => Some("initrd"),
-            Self::Keyfiles | Self::Gc | Self::Hosts | Self::Delivery(_) => None,
-        }
+        (self == Self::Initrd).then_some("initrd")
     }
 
     /// The name of a cluster's only file, beside those of other clusters.
     fn file_name(self, hosts: &[Converted]) -> String {
+        let host = hosts.first().map_or(CLUSTER, host_name::document_name);
         match self {
-            Self::Delivery(delivery) => delivery.file_name(hosts),
             Self::Keyfiles | Self::Gc | Self::Hosts => "gc.yaml".to_owned(),
+            Self::Ignition => format!("{host}.ign"),
+            Self::Kargs => format!("{host}.kargs"),
+            Self::MachineConfig => "machine-config.yaml".to_owned(),
+            Self::NodepoolConfig => "nodepool-config.yaml".to_owned(),
+            Self::Policy => "policy.yaml".to_owned(),
+            Self::BmhSecret => "bmh-secret.yaml".to_owned(),
+            Self::NmStateConfig => "nmstateconfig.yaml".to_owned(),
+            Self::Initrd => "initrd.img".to_owned(),
         }
     }
 
@@ -164,24 +218,32 @@ impl Form {
         host: &'h Converted,
         options: &'h Options,
     ) -> Option<once::Destination<'h>> {
-        match self {
+        let file = |extension: &str| format!("{}.{extension}", host_name::document_name(host));
+        let (role, name) = match self {
             // Each host has its own directory.
             Self::Keyfiles => {
                 let name = host.host.name.as_deref();
-                Some((None, name.map_or_else(String::new, |name| format!("{name}/")).into()))
+                (None, name.map_or_else(String::new, |name| format!("{name}/")))
             }
-            Self::Gc => None,
-            Self::Hosts => Some((None, to_hosts::file_name(host).into())),
-            Self::Delivery(delivery) => delivery.destination(host, options),
-        }
+            Self::Gc => return None,
+            Self::Hosts => (None, to_hosts::file_name(host)),
+            Self::Ignition => (None, file("ign")),
+            Self::Kargs => (None, file("kargs")),
+            Self::Initrd => (None, file("yml")),
+            Self::MachineConfig | Self::NodepoolConfig => {
+                let role = host.host.role.as_deref().or(options.role.as_deref());
+                (role, format!("{}.yml", host_name::node_name(host)))
+            }
+            Self::BmhSecret | Self::NmStateConfig | Self::Policy => {
+                (None, own_name(&host.host).filter(|name| *name != CLUSTER)?.to_owned())
+            }
+        };
+        Some((role, name.into()))
     }
 
     /// True when the form holds MAC addresses that only the source gives.
-    fn has_map(self) -> bool {
-        match self {
-            Self::Keyfiles | Self::Gc | Self::Hosts => false,
-            Self::Delivery(delivery) => delivery.has_map(),
-        }
+    const fn has_map(self) -> bool {
+        matches!(self, Self::NmStateConfig | Self::Kargs | Self::Initrd)
     }
 }
 

@@ -46,7 +46,6 @@ pub(super) fn is_kept<'h>(
     is_kept
 }
 
-/// The hosts that are kept.
 pub(super) fn keep(hosts: Cow<'_, [Converted]>, is_kept: Vec<bool>) -> Cow<'_, [Converted]> {
     if is_kept.iter().all(|is_kept| *is_kept) {
         return hosts;

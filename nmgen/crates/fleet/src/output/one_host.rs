@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use nmgen_core::source::Host;
-use nmgen_document::diagnostic::{Diagnostic, Diagnostics, Place, rules};
+use nmgen_document::diagnostic::{Diagnostics, Place, rules};
 use nmgen_document::pattern;
 
 use crate::convert::{Converted, Outcome};
@@ -20,8 +20,8 @@ pub(super) fn verify(form: &str, hosts: &[Converted], diagnostics: &mut Diagnost
     if let [_, second, ..] = hosts {
         let message = format!("{form} describes one host; the sources have {}", hosts.len());
         let place = Place::file(second.host.place.file.clone());
-        let diagnostic = Diagnostic::new(ONE_HOST_ONLY, message, place);
-        diagnostics.push(diagnostic.help("choose one with `nmgen generate --to gc --host NAME`"));
+        let help = "choose one with `nmgen generate --to gc --host NAME`";
+        diagnostics.add(ONE_HOST_ONLY, place, message, help);
     }
 }
 
@@ -117,7 +117,6 @@ impl Selection<'_> {
         retain(&mut outcome.hosts, is_kept);
     }
 
-    /// Which hosts are kept.
     fn kept(&self, hosts: &[&Host]) -> Vec<bool> {
         // One source may give the role and another the document.
         let id = |host: &Host| (host.cluster.clone(), host.short_name().map(str::to_owned));
@@ -151,7 +150,7 @@ impl Selection<'_> {
                 true => "no cluster here has a name; leave --cluster out".to_owned(),
                 false => few(&clusters.into_iter().collect::<Vec<_>>()),
             };
-            diagnostics.push(Diagnostic::new(NO_SUCH_CLUSTER, message, place).help(help));
+            diagnostics.add(NO_SUCH_CLUSTER, place, message, help);
         }
         for name in self.hosts.iter().filter(|name| !hosts.iter().any(|host| fits(host, name))) {
             self.report(format!("there is no host {name}"), hosts, diagnostics);
@@ -179,7 +178,6 @@ fn named(host: &Host) -> Option<Named<'_>> {
     Some((host.cluster.as_deref(), host.short_name()?))
 }
 
-/// The names of the kept hosts.
 fn names<'h>(hosts: &[&'h Host], is_kept: &[bool]) -> HashSet<Named<'h>> {
     let kept = hosts.iter().zip(is_kept).filter(|(_, is_kept)| **is_kept);
     kept.filter_map(|(host, _)| named(host)).collect()

@@ -38,10 +38,11 @@ fn within(hosts: &Hosts, findings: &[Diagnostic], sources: &[String], bounds: Bo
     let mut entries: Vec<Entry> =
         groups.drain(..).zip(views).map(|(group, view)| group.entry(view, &mut budget)).collect();
     let machines = counted(rows.len(), "host");
-    let (errors, warnings) = finding_counts(findings);
+    let errors = findings.iter().filter(|finding| finding.is_error()).count();
+    let warnings = counted(findings.len() - errors, "warning");
     let lines = vec![match findings {
         [] => format!("{machines}, no errors, no warnings."),
-        _ => format!("{machines}, {errors}, {warnings}."),
+        _ => format!("{machines}, {}, {warnings}.", counted(errors, "error")),
     }];
     let title = printable(&format!("Network of {}", sources.join(", ")));
     let states = &[
@@ -165,14 +166,14 @@ fn alike<'h, 'd>(rows: &[Vec<&'h Host>], findings: &[Vec<&'d Diagnostic>]) -> Ve
 }
 
 fn host_row(row: &[&Host], picture: &Picture, findings: &[&Diagnostic]) -> HostRow {
-    let errors = findings.iter().filter(|finding| finding.is_error()).count();
-    let state =
-        match finding_labels(findings).into_iter().map(|(_, label)| label).collect::<Vec<_>>() {
-            none if none.is_empty() => State { class: "clean", text: "no findings".to_owned() },
-            some => {
-                State { class: if errors > 0 { "error" } else { "warning" }, text: some.join(", ") }
-            }
-        };
+    let labels = finding_labels(findings);
+    let state = match labels.first() {
+        None => State { class: "clean", text: "no findings".to_owned() },
+        Some((class, _)) => {
+            let text = labels.iter().map(|(_, label)| &**label).collect::<Vec<_>>().join(", ");
+            State { class, text }
+        }
+    };
     // The running node's.
     let document = row.iter().rev().find_map(|host| host.document());
     let cells = document.map_or_else(
@@ -259,11 +260,6 @@ fn cluster(row: &[&Host]) -> String {
 
 fn role(row: &[&Host]) -> String {
     printable(row.iter().find_map(|host| host.role.as_deref()).unwrap_or(""))
-}
-
-fn finding_counts(findings: &[Diagnostic]) -> (String, String) {
-    let errors = findings.iter().filter(|finding| finding.is_error()).count();
-    (counted(errors, "error"), counted(findings.len() - errors, "warning"))
 }
 
 #[cfg(test)]

@@ -1,7 +1,6 @@
 //! The network of a host in a row of a table.
 
-use nmgen_core::interface;
-use nmgen_core::stack;
+use nmgen_core::{interface, stack};
 use nmgen_document::Node;
 
 /// The heads of the cells.
@@ -31,13 +30,11 @@ pub(super) fn cells(root: &Node<'_>) -> Vec<String> {
 fn way<'n, 't>(root: &'n Node<'t>) -> Vec<&'n Node<'t>> {
     let interfaces = interface::all(root);
     let named = |name: &str| {
-        let is_it = |node: &&Node<'t>| {
+        interfaces.iter().find(|node| {
             node.text_at("name") == Some(name) && interface::kind(node) != "ovs-bridge"
-        };
-        interfaces.iter().find(is_it)
+        })
     };
-    let routes =
-        interface::state(root).at(&["routes", "config"]).map(Node::items).unwrap_or_default();
+    let routes = interface::state(root).items_at(&["routes", "config"]);
     let is_default =
         |route: &&Node<'_>| matches!(route.text_at("destination"), Some("0.0.0.0/0" | "::/0"));
     let of_route = routes
@@ -45,8 +42,7 @@ fn way<'n, 't>(root: &'n Node<'t>) -> Vec<&'n Node<'t>> {
         .find(is_default)
         .and_then(|route| named(route.text_at("next-hop-interface")?));
     let has_addresses = |node: &&Node<'_>| {
-        let is_on =
-            |family: &str| node.at(&[family, "enabled"]).and_then(Node::boolean) == Some(true);
+        let is_on = |family: &str| node.is_on(&[family, "enabled"]);
         is_on("ipv4") || is_on("ipv6")
     };
     let first = of_route.or_else(|| interfaces.iter().find(has_addresses));

@@ -17,7 +17,6 @@ const BELOW: f64 = 58.0;
 const BORDER: f64 = 1.5;
 /// Around a picture on a page: half of the widest border.
 const EDGE: f64 = 2.0;
-/// The height of a title.
 const TITLE: f64 = 26.0;
 /// The names of equal hosts in a line, and altogether.
 const NAMES: usize = 6;
@@ -117,11 +116,10 @@ impl Arranged {
             stages.map(|(position, stack)| layout(&stack.bricks, position > 0, page)).collect()
         };
         let width = |(head, layout): (&Head, &Layout)| head.size.width.max(layout.size.width);
-        let is_beside = |layouts: &Vec<Layout>| {
+        let beside = [PAGE, (BESIDE - BETWEEN) / 2.0].map(layouts).into_iter().find(|layouts| {
             let widths = heads.iter().zip(layouts).map(width);
             widths.sum::<f64>() + BETWEEN * stacks.len().saturating_sub(1) as f64 <= BESIDE
-        };
-        let beside = [PAGE, (BESIDE - BETWEEN) / 2.0].map(layouts).into_iter().find(is_beside);
+        });
         let tallest = |heights: &mut dyn Iterator<Item = f64>| heights.fold(0.0, f64::max);
         let shared = beside.as_ref().map(|layouts| {
             tallest(&mut heads.iter().map(|head| head.size.height))

@@ -40,10 +40,9 @@ fn parts<'d>(document: &'d Document<'_>) -> Parts<'d> {
     let interfaces = interface::all(&document.root);
     let named = |node: &Node<'_>| {
         let name = node.text_at("next-hop-interface")?;
-        let is_it = |node: &Node<'_>| {
+        interfaces.iter().position(|node| {
             node.text_at("name") == Some(name) && node.text_at("type") != Some("ovs-bridge")
-        };
-        interfaces.iter().position(is_it)
+        })
     };
     let state = interface::state(&document.root);
     let mut starts = Vec::new();

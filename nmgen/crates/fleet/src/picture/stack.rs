@@ -110,9 +110,8 @@ impl Stack {
         give_frames(&ports, &mut bricks);
         give_bases(&mut bricks);
         let names: HashSet<_> = nodes.iter().filter_map(|node| node.text_at("name")).collect();
-        let named = |name: &str| names.contains(name);
         let mut rest = label::host(root);
-        rest.extend(label::other_routes(root, named));
+        rest.extend(label::other_routes(root, |name| names.contains(name)));
         let rest = rest.iter().map(|line| fit(line)).collect();
         Self { title: fit(title), others: Vec::new(), stage: None, rest, bricks }
     }
@@ -280,14 +279,8 @@ fn give_bases(bricks: &mut [Brick]) {
 fn ghost(name: &str) -> Brick {
     Brick {
         name: fit(name),
-        kind: String::new(),
         properties: vec!["not in this document".to_owned()],
-        details: Vec::new(),
-        below: Vec::new(),
-        frame: None,
-        base: None,
         is_ghost: true,
-        mark: None,
-        fault: None,
+        ..Brick::default()
     }
 }

@@ -19,7 +19,6 @@ use crate::parallel;
 /// The largest file, and what it may unpack to.
 const LIMIT: usize = 64 << 20;
 
-/// The longest stream.
 const STREAM: usize = 1 << 30;
 
 /// The longest reason in bytes: a parser's may quote the file.

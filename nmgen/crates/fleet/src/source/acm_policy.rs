@@ -22,7 +22,6 @@ pub(super) fn templates<'n, 't>(
     templates.filter_map(|template| manifest.get_mut(template, OBJECT)).collect()
 }
 
-/// The objects of a ConfigurationPolicy.
 pub(super) fn objects<'n, 't>(
     manifest: &mut Manifest<'_>,
     root: &'n mut Node<'t>,
@@ -56,6 +55,5 @@ pub(super) fn objects_of<'n, 't>(raw: &'n mut Node<'t>) -> impl Iterator<Item = 
 
 /// False for objects that the policy removes.
 fn is_wanted(template: &Node<'_>) -> bool {
-    let is_removed = |kind: &str| kind.eq_ignore_ascii_case("mustnothave");
-    !template.text_at("complianceType").is_some_and(is_removed)
+    !template.text_at("complianceType").is_some_and(|kind| kind.eq_ignore_ascii_case("mustnothave"))
 }

@@ -26,13 +26,12 @@ pub(super) fn load(manifest: &mut Manifest<'_>, root: &Node<'_>, found: &mut Fou
     let networking = manifest.get(spec, "networking");
     installation::network(manifest, networking, cluster);
     // A single node has the addresses of its API itself.
-    let agents = spec.at(&["provisionRequirements", "controlPlaneAgents"]).and_then(Node::number);
+    let agents = spec.number_at(&["provisionRequirements", "controlPlaneAgents"]);
     if agents != Some(1) {
         installation::virtual_addresses(manifest, spec, cluster);
     }
 }
 
-/// A ClusterDeployment: a name.
 pub(super) fn deployment(manifest: &mut Manifest<'_>, root: &Node<'_>, found: &mut Found) {
     let Some((object, place)) = manifest.metadata(root) else { return };
     let (namespace, standing) = (object.namespace, Standing::Part);

@@ -3,7 +3,6 @@
 
 use nmgen_core::source::{Host, Stage};
 use nmgen_document::Node;
-use nmgen_document::diagnostic::Diagnostic;
 
 use super::found::Found;
 use super::hosts_directory::NO_HOSTS;
@@ -18,14 +17,16 @@ pub(super) fn load(manifest: &mut Manifest<'_>, root: &mut Node<'_>, found: &mut
     let name = name.map(|name| name.name);
     found.origin.claim(Claim::Installation { name, is_install_config: false });
     let place = place.unwrap_or_else(|| manifest.key_place(root, None));
-    installation::rendezvous(manifest, root, found.describe(place));
+    let purpose = "the rendezvous host's address";
+    found.describe(place).rendezvous =
+        installation::address_at(manifest, root, "rendezvousIP", purpose);
     if manifest.list(root, "hosts").is_empty() {
         let help = "hosts in an install-config.yaml count too: give both files";
         let (place, help) = manifest
             .misspelt(root, &["hosts"])
             .unwrap_or_else(|| (manifest.key_place(root, Some("kind")), help.to_owned()));
         let message = "this agent-config has no hosts";
-        found.without_hosts.push(Diagnostic::new(NO_HOSTS, message, place).help(help));
+        found.without_hosts.add(NO_HOSTS, place, message, help);
     }
     hosts(manifest, root, found);
 }

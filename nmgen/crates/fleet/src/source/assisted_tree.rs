@@ -3,8 +3,7 @@
 //! (openshift/assisted-service, `pkg/staticnetworkconfig/generator.go`).
 
 use nmgen_core::node::is_empty;
-use nmgen_core::source::Nic;
-use nmgen_core::source::{Host, HostNetwork, Stage};
+use nmgen_core::source::{Host, HostNetwork, Nic, Stage};
 use nmgen_document::Document;
 use nmgen_document::diagnostic::{Diagnostic, Diagnostics, Place};
 use nmgen_document::error::Error;
@@ -12,11 +11,10 @@ use nmgen_document::size::MAX_DOCUMENT_BYTES;
 use nmgen_document::text::lines::Lines;
 use nmgen_document::text::{Position, Source, Span};
 
-use super::directory;
 use super::found::Found;
 use super::hosts_directory::HOST_FILE_EMPTY;
 use super::manifest::{NIC_MAP_MISSING, SOURCE_SHAPE};
-use super::{capture, manifest};
+use super::{capture, directory, manifest};
 
 const MAPPING: &str = "mac_interface.ini";
 /// A profile of NetworkManager's.
@@ -49,7 +47,7 @@ fn load_host(tree: &str, path: &str, found: &mut Found) -> Result<(), Error> {
         let message = format!("{MAPPING} has no card: no machine is known to be this host");
         let help = "assisted-service finds the host by it: write a line MAC=NAME for each card";
         let place = Place::file(&*mapping);
-        diagnostics.push(Diagnostic::new(NIC_MAP_MISSING, message, place).help(help));
+        diagnostics.add(NIC_MAP_MISSING, place, message, help);
     }
     let name = path.rsplit('/').next().unwrap_or(path).to_owned();
     let host = Host {

@@ -42,7 +42,7 @@ pub(crate) fn findings(captures: &Node<'_>, place: impl Fn(&Node<'_>) -> Place) 
             let message = "a single '=' neither compares nor sets";
             let help = "write \"==\" to compare, \":=\" to set";
             let place = place(&entry.node);
-            found.push(Diagnostic::new(CAPTURE_EQUAL_SIGN, message, place).help(help));
+            found.add(CAPTURE_EQUAL_SIGN, place, message, help);
         }
         let mac = compared_with(text, MAC_ADDRESS).unwrap_or_default();
         if mac.contains(|c: char| c.is_ascii_lowercase()) {
@@ -54,8 +54,7 @@ pub(crate) fn findings(captures: &Node<'_>, place: impl Fn(&Node<'_>) -> Place) 
                 "write \"{}\": nmstate shows capital letters",
                 mac.to_ascii_uppercase().escape_debug()
             );
-            found
-                .push(Diagnostic::new(CAPTURE_MAC_ADDRESS, message, place(&entry.node)).help(help));
+            found.add(CAPTURE_MAC_ADDRESS, place(&entry.node), message, help);
         }
     }
     found
@@ -124,13 +123,11 @@ pub(super) fn resolve(
             is_changed = true;
             node.value = Value::Scalar { text: name.to_owned().into(), plain: false };
         }
-        None => faults.push(
-            Diagnostic::new(
-                CAPTURE,
-                "a capture has a value on a node only",
-                document.place(node.span),
-            )
-            .help("write the interface's name"),
+        None => faults.add(
+            CAPTURE,
+            document.place(node.span),
+            "a capture has a value on a node only",
+            "write the interface's name",
         ),
     });
     match (faults.is_empty(), is_changed) {

@@ -14,7 +14,6 @@ pub struct Cluster {
     pub name: Option<Arc<str>>,
     /// The name of another description of it.
     pub(crate) variant_of: Option<Arc<str>>,
-    /// The directories of its sources.
     pub(crate) directories: BTreeSet<Arc<str>>,
     /// The roles that need hosts.
     pub replicas: Vec<Replicas>,

@@ -48,10 +48,9 @@ impl<'h> ClusterNames<'h> {
             let mut names = names?.iter();
             names.next().copied().flatten().filter(|_| names.next().is_none())
         };
-        let of_file = || match self.of_files.get(file) {
+        of_host().or_else(|| match self.of_files.get(file) {
             None => only(self.of_directories.get(&*directory_of(file))),
             names => only(names),
-        };
-        of_host().or_else(of_file)
+        })
     }
 }

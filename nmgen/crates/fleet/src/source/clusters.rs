@@ -10,7 +10,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use nmgen_core::source::Host;
-use nmgen_document::diagnostic::{Diagnostic, Place, rules};
+use nmgen_document::diagnostic::{Diagnostics, Place, rules};
 
 use super::cluster::Cluster;
 use super::origin::{Claim, Origin, Standing};
@@ -19,12 +19,10 @@ rules! {
     warning CLUSTER_TWICE = "cluster-twice";
 }
 
-/// A cluster as one source describes it.
 #[derive(Debug, Clone)]
 pub(super) struct Draft {
     pub(super) cluster: Cluster,
     pub(super) origin: Origin,
-    /// The place of its name.
     pub(super) place: Place,
 }
 
@@ -33,7 +31,7 @@ pub(super) struct Clusters {
     pub(super) clusters: Vec<Cluster>,
     /// By the host's index.
     pub(super) of_hosts: Vec<usize>,
-    pub(super) twice: Vec<Diagnostic>,
+    pub(super) twice: Diagnostics,
 }
 
 /// A cluster while it is put together.
@@ -44,7 +42,6 @@ struct Group {
     namespace: Option<String>,
     /// An earlier group that describes the same cluster.
     variant_of: Option<usize>,
-    /// Where the sources have it.
     directories: BTreeSet<Arc<str>>,
     /// As told to people.
     directory: Option<String>,
@@ -53,7 +50,6 @@ struct Group {
     is_described: bool,
 }
 
-/// Decides on the cluster of each host.
 pub(super) fn resolve(hosts: &[Host], origins: &[Origin], drafts: Vec<Draft>) -> Clusters {
     let mut resolver = Resolver::default();
     let mut of_drafts: Vec<Option<usize>> = vec![None; drafts.len()];
@@ -68,8 +64,7 @@ pub(super) fn resolve(hosts: &[Host], origins: &[Origin], drafts: Vec<Draft>) ->
     }
     resolver.join_members(&mut of_hosts);
     let real = resolver.real();
-    let nameless = |group: &Option<usize>| group.is_none();
-    for (index, of) in of_hosts.iter_mut().enumerate().filter(|(_, of)| nameless(of)) {
+    for (index, of) in of_hosts.iter_mut().enumerate().filter(|(_, of)| of.is_none()) {
         *of = Some(resolver.nameless(&origins[index], &real, &hosts[index].place));
     }
     let of_hosts: Vec<usize> = of_hosts.into_iter().flatten().collect();
@@ -111,7 +106,6 @@ impl Resolver {
         }
     }
 
-    /// The group of a description.
     fn described(&mut self, draft: &Draft) -> Option<usize> {
         let origin = &draft.origin;
         let group = match &origin.claim {
@@ -206,6 +200,16 @@ impl Resolver {
         group
     }
 
+    /// Makes one group of two; `of` has groups by index.
+    fn merge(&mut self, from: usize, into: usize, of: &mut [Option<usize>]) {
+        for of in of.iter_mut().filter(|of| **of == Some(from)) {
+            *of = Some(into);
+        }
+        let Group { directories, sources, .. } = std::mem::take(&mut self.groups[from]);
+        self.groups[into].directories.extend(directories);
+        self.groups[into].sources.extend(sources);
+    }
+
     /// An install-config and an agent-config of two directories, given together, are one installation.
     fn join_installations(&mut self, of_drafts: &mut [Option<usize>]) {
         let alone: Vec<usize> =
@@ -214,15 +218,10 @@ impl Resolver {
         if let (Some(group), None, [agent]) = (whole.next().copied(), whole.next(), &alone[..])
             && !self.agent_configs.contains(&group)
         {
-            for of in of_drafts.iter_mut().filter(|of| **of == Some(*agent)) {
-                *of = Some(group);
-            }
             for of in self.installations.values_mut().filter(|of| **of == *agent) {
                 *of = group;
             }
-            let Group { directories, sources, .. } = std::mem::take(&mut self.groups[*agent]);
-            self.groups[group].directories.extend(directories);
-            self.groups[group].sources.extend(sources);
+            self.merge(*agent, group, of_drafts);
             self.agent_configs.remove(agent);
         }
     }
@@ -330,18 +329,12 @@ impl Resolver {
     /// The only objects beside the only installation are of its hosts.
     fn join_members(&mut self, of_hosts: &mut [Option<usize>]) {
         let installations: BTreeSet<usize> = self.installations.values().copied().collect();
-        let members: Vec<usize> = self.members.values().copied().collect();
-        let (1, [group]) = (installations.len(), &members[..]) else { return };
-        if !self.named.is_empty() {
-            return;
-        }
-        for of in of_hosts.iter_mut().filter(|of| **of == Some(*group)) {
-            *of = installations.first().copied();
-        }
-        let Group { directories, sources, .. } = std::mem::take(&mut self.groups[*group]);
-        if let Some(into) = installations.first() {
-            self.groups[*into].directories.extend(directories);
-            self.groups[*into].sources.extend(sources);
+        if let (Some(into), Some(from)) =
+            (installations.first(), self.members.values().next().copied())
+            && (installations.len(), self.members.len()) == (1, 1)
+            && self.named.is_empty()
+        {
+            self.merge(from, *into, of_hosts);
         }
     }
 
@@ -373,13 +366,12 @@ impl Resolver {
             (Some(group), None) => Some(group),
             _ => None,
         };
-        let is_elsewhere = |group: &usize| {
-            !origin.is_below() || !self.groups[*group].sources.contains(&origin.source)
-        };
         let group = match found.map(|found| found.iter().copied().collect::<Vec<_>>()).as_deref() {
             Some([group]) => Some(*group),
             Some(_) => None,
-            None => only.filter(is_elsewhere),
+            None => only.filter(|group| {
+                !origin.is_below() || !self.groups[*group].sources.contains(&origin.source)
+            }),
         };
         let group = group.unwrap_or_else(|| {
             let key = origin.is_below().then(|| origin.directory.clone());
@@ -432,13 +424,13 @@ impl Resolver {
     }
 
     /// One message for each further description that says something else.
-    fn twice(&self, hosts: &[Host], of_hosts: &[usize]) -> Vec<Diagnostic> {
+    fn twice(&self, hosts: &[Host], of_hosts: &[usize]) -> Diagnostics {
         let mut by_group: HashMap<usize, Vec<&Host>> = HashMap::new();
         for (host, of) in hosts.iter().zip(of_hosts) {
             by_group.entry(*of).or_default().push(host);
         }
         let of = |group: usize| by_group.get(&group).map(Vec::as_slice).unwrap_or_default();
-        let mut found = Vec::new();
+        let mut found = Diagnostics::default();
         for (index, group) in self.groups.iter().enumerate() {
             let Some(first) = group.variant_of else { continue };
             let (Some(name), Some(place), Some(other)) =
@@ -454,9 +446,9 @@ impl Resolver {
                 name.escape_debug(),
                 other.shown()
             );
-            found.push(Diagnostic::new(CLUSTER_TWICE, message, place.clone()).help(
-                "one of the two is applied over the other: remove one, or give it another name",
-            ));
+            let help =
+                "one of the two is applied over the other: remove one, or give it another name";
+            found.add(CLUSTER_TWICE, place.clone(), message, help);
         }
         found
     }

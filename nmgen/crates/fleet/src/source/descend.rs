@@ -7,7 +7,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use nmgen_document::diagnostic::{Diagnostic, Diagnostics, Place, rules};
+use nmgen_document::diagnostic::{Diagnostics, Place, rules};
 use nmgen_document::error::Error;
 
 use super::directory;
@@ -85,8 +85,7 @@ impl Walk<'_> {
             file.escape_debug()
         );
         let help = "give a directory that is left out as a source of its own";
-        let found = Diagnostic::new(IGNORED_UNREAD, message, ignore_file.clone());
-        self.diagnostics.push(found.help(help));
+        self.diagnostics.add(IGNORED_UNREAD, ignore_file.clone(), message, help);
     }
 }
 

@@ -41,11 +41,10 @@ pub(super) fn resolve(root: &mut Node<'_>, manifest: &Document<'_>) -> Diagnosti
         if before.is_ok() {
             break;
         }
-        let is_meant = |value: &Rewritten| {
+        let (meant, others): (Vec<_>, Vec<_>) = values.into_iter().partition(|value| {
             let is_word = value.reading.starts_with(['t', 'f']);
             text(root, value).contains('_') || has_words && is_word
-        };
-        let (meant, others): (Vec<_>, Vec<_>) = values.into_iter().partition(is_meant);
+        });
         let candidate = rewritten(root, &meant);
         let after = State::parse(&candidate);
         values = others;

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use nmgen_core::source::read_file::{self, Limit};
-use nmgen_document::diagnostic::{Diagnostic, Diagnostics, Place, rules};
+use nmgen_document::diagnostic::{Diagnostics, Place, rules};
 use nmgen_document::error::Error;
 use nmgen_document::text::Source;
 
@@ -50,14 +50,9 @@ pub(super) fn read(
     diagnostics: &mut Diagnostics,
 ) -> Result<Option<Source>, Error> {
     if leaves(tree, file).map_err(|source| Error::ReadFile { path: file.to_owned(), source })? {
-        diagnostics.push(
-            Diagnostic::new(
-                LINK_OUTSIDE,
-                "this link leads out of the directory",
-                Place::file(file),
-            )
-            .help("put the file itself there, or give the directory that has all of them"),
-        );
+        let message = "this link leads out of the directory";
+        let help = "put the file itself there, or give the directory that has all of them";
+        diagnostics.add(LINK_OUTSIDE, Place::file(file), message, help);
         return Ok(None);
     }
     read_file::file(file, limit, diagnostics)

@@ -2,10 +2,9 @@
 
 use std::io::Read;
 
-use base64::DecodeError;
-use base64::Engine;
 use base64::alphabet::STANDARD;
 use base64::engine::{GeneralPurpose, GeneralPurposeConfig};
+use base64::{DecodeError, Engine};
 use nmgen_document::diagnostic::{Rule, rules};
 use percent_encoding::percent_decode_str;
 
@@ -92,13 +91,12 @@ pub(super) fn data_url(url: &str) -> Result<Vec<u8>, EncodingFault> {
     if !media_type.ends_with(";base64") {
         return Ok(unescaped);
     }
-    let shifted = |fault: EncodingFault| {
-        // After an escape the two texts have different offsets.
-        let offset = if data.contains('%') { start } else { start + fault.offset };
-        EncodingFault { offset, ..fault }
-    };
     match std::str::from_utf8(&unescaped) {
-        Ok(text) => base64(text).map_err(shifted),
+        Ok(text) => base64(text).map_err(|fault| {
+            // After an escape the two texts have different offsets.
+            let offset = if data.contains('%') { start } else { start + fault.offset };
+            EncodingFault { offset, ..fault }
+        }),
         Err(_) => Err(EncodingFault { rule: BASE64, ..fault("this is not base64", None, start) }),
     }
 }

@@ -6,14 +6,13 @@ use std::sync::Arc;
 
 use nmgen_core::node::CLUSTER;
 use nmgen_core::source::{Host, HostNetwork, Stage};
-use nmgen_document::Document;
 use nmgen_document::diagnostic::{Diagnostic, Diagnostics, Place, rules};
 use nmgen_document::format::counted;
 use nmgen_document::nested::{too_many, unpacked_size};
 use nmgen_document::size::{MAX_FLEET_BYTES, MAX_HOSTS};
-use nmgen_document::spelling;
 use nmgen_document::template::TEMPLATE;
 use nmgen_document::text::Source;
+use nmgen_document::{Document, spelling};
 
 use super::cluster::Cluster;
 use super::clusters::{self, Draft};
@@ -39,7 +38,6 @@ rules! {
 #[derive(Debug, Default)]
 pub(super) struct Found {
     pub(super) loaded: Hosts,
-    /// The use of the sources.
     pub(super) extent: Extent,
     /// Files of no use, with the kinds in them.
     unused: Vec<(Place, Vec<String>)>,
@@ -72,15 +70,6 @@ pub(super) struct Found {
 /// Kinds that are compared with what is beside them.
 const COMPARED: &[&str] = &["InfraEnv", "MachineConfigPool", "MachineOSConfig"];
 
-/// A file that is of no use here.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Unused {
-    NoHost,
-    /// A template, of which nothing tells that it has a host's network.
-    Template,
-}
-
-/// A Kubernetes Secret.
 #[derive(Debug)]
 pub(super) struct Secret {
     pub(super) name: Name,
@@ -211,16 +200,7 @@ impl Found {
         self.unused.len()
     }
 
-    /// A directory's file that describes no host.
-    pub(super) fn add_unused(&mut self, source: &Source, kind: Unused) {
-        let kinds = match kind {
-            Unused::NoHost => Vec::new(),
-            Unused::Template => vec!["templates".to_owned()],
-        };
-        self.unused.push((Place::file(source.name.clone()), kinds));
-    }
-
-    /// A file whose objects are none of hosts.
+    /// A file that describes no host, with the kinds in it.
     pub(super) fn add_passed_over(&mut self, file: impl Into<Arc<str>>, kinds: Vec<String>) {
         self.unused.push((Place::file(file), kinds));
     }
@@ -405,8 +385,7 @@ impl Found {
                 None => help.to_owned(),
             };
             let message = format!("the Secret {} {problem}", name.name.escape_debug());
-            let diagnostic = Diagnostic::new(SECRET_REFERENCE, message, place.clone());
-            self.loaded.diagnostics.push(diagnostic.help(help));
+            self.loaded.diagnostics.add(SECRET_REFERENCE, place.clone(), message, help);
         }
         for (secret, is_wanted) in self.secrets.iter().zip(wanted) {
             let told = secret.unread.clone();

@@ -16,7 +16,6 @@ const GIT: &str = ".git";
 
 /// A directory with an ignore file, or a repository's first.
 pub(super) struct Level {
-    /// The directory of the repository.
     pub(super) repository: Rc<Path>,
     file: Option<(Gitignore, Place)>,
     above: Option<Rc<Self>>,

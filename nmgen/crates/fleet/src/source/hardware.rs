@@ -30,14 +30,11 @@ pub(super) fn is_collected(beginning: &[u8]) -> bool {
 pub(super) fn metal3(manifest: &Manifest<'_>, root: &Node<'_>, section: &str, found: &mut Found) {
     let Some(nics) = root.at(&[section, "hardware", "nics"]) else { return };
     let card = |nic: &Node<'_>| {
-        let vlans = nic.get("vlans").map(Node::items).unwrap_or_default();
+        let vlans = nic.items_at(&["vlans"]);
         HostCard {
             name: nic.text_at("name").unwrap_or_default().to_owned(),
             mac: nic.mac_at("mac"),
-            speed: nic
-                .get("speedGbps")
-                .and_then(Node::number)
-                .and_then(|speed| speed.checked_mul(1000)),
+            speed: nic.number_at(&["speedGbps"]).and_then(|speed| speed.checked_mul(1000)),
             vlans: vlans.iter().filter_map(|vlan| vlan.get("id")?.number()).collect(),
             frame: None,
         }
@@ -53,7 +50,7 @@ pub(super) fn agent(manifest: &Manifest<'_>, root: &Node<'_>, found: &mut Found)
     let card = |interface: &Node<'_>| HostCard {
         name: interface.text_at("name").unwrap_or_default().to_owned(),
         mac: interface.mac_at("macAddress"),
-        speed: interface.get("speedMbps").and_then(Node::number),
+        speed: interface.number_at(&["speedMbps"]),
         ..HostCard::default()
     };
     let wanted =
@@ -76,7 +73,7 @@ pub(super) fn state(host: Option<&str>, root: &Node<'_>, place: Place, found: &m
             mac: interface
                 .mac_at("permanent-mac-address")
                 .or_else(|| interface.mac_at("mac-address")),
-            speed: interface.at(&["ethernet", "speed"]).and_then(Node::number),
+            speed: interface.number_at(&["ethernet", "speed"]),
             vlans: said.vlans,
             frame: said.frame,
         }
@@ -97,9 +94,9 @@ impl Said {
         for item in node.items() {
             self.heard(item);
         }
-        let own = node.get("ieee-802-1-vlans").map(Node::items).unwrap_or_default();
+        let own = node.items_at(&["ieee-802-1-vlans"]);
         self.vlans.extend(own.iter().filter_map(|vlan| vlan.get("vid")?.number()));
-        let frame = node.get("ieee-802-3-max-frame-size").and_then(Node::number);
+        let frame = node.number_at(&["ieee-802-3-max-frame-size"]);
         self.frame = least(self.frame, frame);
     }
 }

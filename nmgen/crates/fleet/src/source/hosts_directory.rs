@@ -38,10 +38,8 @@ pub(super) fn accepted_name<'n>(
 /// Reports a directory without hosts, unless an error does so; `before` is the number of diagnostics of other sources.
 pub(super) fn without_hosts(path: &str, before: usize, loaded: &mut Hosts) {
     if !loaded.diagnostics[before..].iter().any(Diagnostic::is_error) {
-        loaded.diagnostics.push(
-            Diagnostic::new(NO_HOSTS, "no host in this directory", Place::file(path))
-                .help("name a node's document <hostname>.yml, or cluster.yml for all nodes"),
-        );
+        let help = "name a node's document <hostname>.yml, or cluster.yml for all nodes";
+        loaded.diagnostics.add(NO_HOSTS, Place::file(path), "no host in this directory", help);
     }
 }
 

@@ -99,7 +99,7 @@ impl InfraEnvs {
             if !is_selected(config) {
                 let help = "its host boots by DHCP: add a label that spec.nmStateConfigLabelSelector asks for";
                 let place = config.place.clone();
-                found.push(Diagnostic::new(INFRA_ENV_SELECTOR, message, place).help(help));
+                found.add(INFRA_ENV_SELECTOR, place, message, help);
             }
         }
         found

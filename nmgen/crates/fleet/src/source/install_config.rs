@@ -59,11 +59,10 @@ fn cluster(
     let vsphere = platform.and_then(|node| manifest.section(node, "vsphere"));
     let made = vsphere.map(|node| manifest.list(node, "hosts")).unwrap_or_default();
     made_machines(manifest, made, cluster);
-    let has_own = |node| {
+    if !networking.is_some_and(|node| {
         manifest.misspelt(node, &[MACHINE_NETWORK]).is_some()
             || manifest.get(node, MACHINE_NETWORK).is_some()
-    };
-    if !networking.is_some_and(has_own) {
+    }) {
         installation::default_machine_network(manifest, root, cluster);
     }
     for entry in platform.map(Node::entries).unwrap_or_default() {
@@ -73,7 +72,8 @@ fn cluster(
         // `Managed` without a value (openshift/installer, `pkg/types/baremetal/defaults/platform.go`).
         let provisioning = manifest.text(bare_metal, "provisioningNetwork");
         cluster.has_provisioning_network = provisioning.is_none_or(|(text, _)| text != "Disabled");
-        installation::bootstrap(manifest, bare_metal, cluster);
+        let (key, purpose) = ("bootstrapExternalStaticIP", "the bootstrap machine's address");
+        cluster.bootstrap = installation::address_at(manifest, bare_metal, key, purpose);
     }
     let configs = networking.map(|node| manifest.list(node, "hostConfig")).unwrap_or_default();
     let mut without_hosts = None;
@@ -101,10 +101,9 @@ fn cluster(
             }
         });
     }
-    let is_made = |platform: &Node<'_>| {
+    if !platform.is_some_and(|platform| {
         platform.entries().iter().any(|entry| MADE_BY_INSTALLER.contains(&&*entry.key))
-    };
-    if !platform.is_some_and(is_made) {
+    }) {
         replicas(manifest, root, cluster);
     }
     without_hosts

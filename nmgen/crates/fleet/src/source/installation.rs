@@ -134,20 +134,6 @@ pub(super) fn virtual_addresses(
     }
 }
 
-/// The address of the virtual machine that installs the hosts.
-pub(super) fn bootstrap(manifest: &mut Manifest<'_>, owner: &Node<'_>, cluster: &mut Cluster) {
-    let purpose = "the bootstrap machine's address";
-    cluster.bootstrap = one(manifest, owner, "bootstrapExternalStaticIP", purpose);
-}
-
-/// The address of the host that installs the others.
-pub(super) fn rendezvous(manifest: &mut Manifest<'_>, root: &Node<'_>, cluster: &mut Cluster) {
-    let purpose = "the rendezvous host's address";
-    if let Some(address) = one(manifest, root, "rendezvousIP", purpose) {
-        cluster.rendezvous = Some(address);
-    }
-}
-
 /// An address; the installer refuses anything else, and takes no text for no address.
 fn address(manifest: &mut Manifest<'_>, text: &str, node: &Node<'_>) -> Option<IpAddr> {
     let address = text.parse().ok();
@@ -160,7 +146,7 @@ fn address(manifest: &mut Manifest<'_>, text: &str, node: &Node<'_>) -> Option<I
 }
 
 /// The address under a key.
-fn one(
+pub(super) fn address_at(
     manifest: &mut Manifest<'_>,
     owner: &Node<'_>,
     key: &str,

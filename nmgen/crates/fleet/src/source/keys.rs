@@ -1,17 +1,18 @@
 //! Keys that stand in another part of an object than the one where its reader looks, and keys that a strict reader refuses.
 
 use nmgen_document::diagnostic::{Rule, Severity};
-use nmgen_document::spelling;
+use nmgen_document::spelling::{self, is_among};
 use nmgen_document::text::Span;
 use nmgen_document::{Entry, Node};
 
 use super::manifest::{Decoder, KEY_MISPLACED, KEY_MISSPELT, Manifest};
 
-/// The keys of a kind that are read in a part of it alone, each with these parts; "" is the object itself.
+/// The keys of a kind that are read in a part of it alone.
 struct KeyHomes {
     name: &'static str,
     reader: &'static str,
-    homes: &'static [(&'static str, &'static [&'static str])],
+    /// The keys of each of these parts; "" is the object itself. The first part of a key is told.
+    parts: &'static [(&'static str, &'static str)],
 }
 
 /// openshift/installer, `pkg/types/agent/agent_config_type.go`, `pkg/asset/agent/joiner/addnodesconfig.go`,
@@ -23,167 +24,116 @@ const KINDS: &[KeyHomes] = &[
     KeyHomes {
         name: "AgentConfig",
         reader: "openshift-install",
-        homes: &[
-            ("additionalNTPSources", &[""]),
-            ("bootArtifactsBaseURL", &[""]),
-            ("hosts", &[""]),
-            ("minimalISO", &[""]),
-            ("rendezvousIP", &[""]),
-            ("hostname", &["hosts[]"]),
-            ("networkConfig", &["hosts[]"]),
-            ("rootDeviceHints", &["hosts[]"]),
-            ("macAddress", &["hosts[].interfaces[]"]),
+        parts: &[
+            ("", "additionalNTPSources bootArtifactsBaseURL hosts minimalISO rendezvousIP"),
+            ("hosts[]", "hostname networkConfig rootDeviceHints"),
+            ("hosts[].interfaces[]", "macAddress"),
         ],
     },
     KeyHomes {
         name: NODES_CONFIG,
         reader: "oc",
-        homes: &[
-            ("hosts", &[""]),
-            ("hostname", &["hosts[]"]),
-            ("networkConfig", &["hosts[]"]),
-            ("rootDeviceHints", &["hosts[]"]),
-            ("macAddress", &["hosts[].interfaces[]"]),
+        parts: &[
+            ("", "hosts"),
+            ("hosts[]", "hostname networkConfig rootDeviceHints"),
+            ("hosts[].interfaces[]", "macAddress"),
         ],
     },
     KeyHomes {
         name: "InstallConfig",
         reader: "openshift-install",
-        homes: &[
-            ("hosts", &["platform.baremetal", "platform.vsphere"]),
-            ("networkConfig", &["platform.baremetal.hosts[]", "networking.hostConfig[]"]),
-            ("bootMACAddress", &["platform.baremetal.hosts[]"]),
-            ("networking", &[""]),
-            ("machineNetwork", &["networking"]),
-            ("hostConfig", &["networking"]),
+        parts: &[
+            ("", "networking"),
+            ("platform.baremetal", "hosts"),
+            ("platform.vsphere", "hosts"),
+            ("platform.baremetal.hosts[]", "networkConfig bootMACAddress"),
+            ("networking", "machineNetwork hostConfig"),
+            ("networking.hostConfig[]", "networkConfig"),
         ],
     },
     KeyHomes {
         name: "InfraEnv",
         reader: "assisted-service",
-        homes: &[("nmStateConfigLabelSelector", &["spec"])],
+        parts: &[("spec", "nmStateConfigLabelSelector")],
     },
     KeyHomes {
         name: "BareMetalHost",
         reader: "metal3",
-        homes: &[
-            ("bootMACAddress", &["spec"]),
-            ("preprovisioningNetworkDataName", &["spec"]),
-            ("bmc", &["spec"]),
-            ("credentialsName", &["spec.bmc"]),
+        parts: &[
+            ("spec", "bootMACAddress preprovisioningNetworkDataName bmc"),
+            ("spec.bmc", "credentialsName"),
         ],
     },
     KeyHomes {
         name: "NodeNetworkConfigurationPolicy",
         reader: "kubernetes-nmstate",
-        homes: &[
-            ("capture", &["spec"]),
-            ("desiredState", &["spec"]),
-            ("maxUnavailable", &["spec"]),
-            ("nodeSelector", &["spec"]),
-            ("dns-resolver", &["spec.desiredState"]),
-            ("ovn", &["spec.desiredState"]),
-            ("ovs-db", &["spec.desiredState"]),
-            ("route-rules", &["spec.desiredState"]),
-            ("routes", &["spec.desiredState"]),
+        parts: &[
+            ("spec", "capture desiredState maxUnavailable nodeSelector"),
+            ("spec.desiredState", "dns-resolver ovn ovs-db route-rules routes"),
         ],
     },
     KeyHomes {
         name: "ClusterInstance",
         reader: "the siteconfig operator",
-        homes: &[
-            ("nodes", &["spec"]),
-            ("machineNetwork", &["spec"]),
-            ("clusterName", &["spec"]),
-            ("bmcAddress", &["spec.nodes[]"]),
-            ("bootMACAddress", &["spec.nodes[]"]),
-            ("hostName", &["spec.nodes[]"]),
-            ("nodeNetwork", &["spec.nodes[]"]),
+        parts: &[
+            ("spec", "nodes machineNetwork clusterName"),
+            ("spec.nodes[]", "bmcAddress bootMACAddress hostName nodeNetwork"),
         ],
     },
     KeyHomes {
         name: "SiteConfig",
         reader: "the siteconfig generator",
-        homes: &[
-            ("clusters", &["spec"]),
-            ("nodes", &["spec.clusters[]"]),
-            ("machineNetwork", &["spec.clusters[]"]),
-            ("clusterName", &["spec.clusters[]"]),
-            ("bmcAddress", &["spec.clusters[].nodes[]"]),
-            ("bootMACAddress", &["spec.clusters[].nodes[]"]),
-            ("hostName", &["spec.clusters[].nodes[]"]),
-            ("nodeNetwork", &["spec.clusters[].nodes[]"]),
+        parts: &[
+            ("spec", "clusters"),
+            ("spec.clusters[]", "nodes machineNetwork clusterName"),
+            ("spec.clusters[].nodes[]", "bmcAddress bootMACAddress hostName nodeNetwork"),
         ],
     },
     KeyHomes {
         name: "MachineConfig",
         reader: "the machine-config-operator",
-        homes: &[
-            ("ignition", &["spec.config"]),
-            ("storage", &["spec.config"]),
-            ("systemd", &["spec.config"]),
-            ("passwd", &["spec.config"]),
-        ],
+        parts: &[("spec.config", "ignition storage systemd passwd")],
     },
 ];
+
+impl KeyHomes {
+    /// A key in its reader's spelling, and the parts that have it; another case is no matter of the place.
+    fn home(&self, found: &str) -> Option<(&'static str, Vec<&'static str>)> {
+        let (keys, parts): (Vec<_>, Vec<_>) = self
+            .parts
+            .iter()
+            .filter_map(|(part, keys)| {
+                Some((keys.split(' ').find(|key| key.eq_ignore_ascii_case(found))?, *part))
+            })
+            .unzip();
+        Some((*keys.first()?, parts))
+    }
+}
 
 /// nodes-config.yaml, which has no kind of its own.
 pub(super) const NODES_CONFIG: &str = "nodes-config";
 
 /// All keys of the parts of an AgentConfig, of each release: openshift-install decodes it with `yaml.UnmarshalStrict`
 /// (`pkg/asset/agent/agentconfig/agent_config.go`).
-const AGENT_CONFIG: &[(&str, &[&str])] = &[
+const AGENT_CONFIG: &[(&str, &str)] = &[
     (
         "",
-        &[
-            "additionalNTPSources",
-            "apiVersion",
-            "bootArtifactsBaseURL",
-            "hosts",
-            "ipxeBaseURL",
-            "kind",
-            "metadata",
-            "minimalISO",
-            "rendezvousIP",
-        ],
+        "additionalNTPSources apiVersion bootArtifactsBaseURL hosts ipxeBaseURL kind metadata minimalISO rendezvousIP",
     ),
-    ("hosts[]", &["bmc", "hostname", "interfaces", "networkConfig", "role", "rootDeviceHints"]),
-    ("hosts[].interfaces[]", &["macAddress", "name"]),
+    ("hosts[]", "bmc hostname interfaces networkConfig role rootDeviceHints"),
+    ("hosts[].interfaces[]", "macAddress name"),
     (
         "hosts[].rootDeviceHints",
-        &[
-            "deviceName",
-            "hctl",
-            "minSizeGigabytes",
-            "model",
-            "rotational",
-            "serialNumber",
-            "vendor",
-            "wwn",
-            "wwnVendorExtension",
-            "wwnWithExtension",
-        ],
+        "deviceName hctl minSizeGigabytes model rotational serialNumber vendor wwn wwnVendorExtension wwnWithExtension",
     ),
 ];
 
 /// Parts of a document, which are told beside its key.
-const PARTS: &[&str] = &["dns-resolver", "route-rules", "routes"];
+const PARTS: &str = "dns-resolver route-rules routes";
 
 /// Parts with keys or texts of the user's own, and documents.
-const OPAQUE: &[&str] = &[
-    "annotations",
-    "capture",
-    "config",
-    "data",
-    "desiredState",
-    "extraAnnotations",
-    "extraLabels",
-    "labels",
-    "nodeLabels",
-    "nodeSelector",
-    "status",
-    "stringData",
-];
+const OPAQUE: &str = "annotations capture config data desiredState extraAnnotations extraLabels labels \
+    nodeLabels nodeSelector status stringData";
 
 /// How the reader of a kind decodes it.
 pub(super) fn decoder(kind: &str) -> Decoder {
@@ -217,7 +167,6 @@ struct Stray<'n, 't> {
 /// Bounds the findings of an object.
 const MAX_FOUND: usize = 100;
 
-/// A part of an object, from its top.
 #[derive(Clone, Copy)]
 struct ObjectPart<'p> {
     key: Span,
@@ -275,11 +224,11 @@ fn walk<'n, 't>(
         if found.len() >= MAX_FOUND {
             return;
         }
-        // Another case is no matter of the place.
-        let home = kind.homes.iter().find(|(key, _)| entry.key.eq_ignore_ascii_case(key));
+        let home = kind.home(&entry.key);
+        let is_known = home.is_some();
         let is_here = |home: &&str| home.eq_ignore_ascii_case(at);
         if let Some((key, homes)) = home.filter(|(_, homes)| !homes.iter().any(is_here)) {
-            let help = match homes {
+            let help = match homes[..] {
                 [""] => format!("{} reads {key} at the top level", kind.reader),
                 _ => format!("{} reads {}.{key}", kind.reader, homes[0]),
             };
@@ -302,7 +251,7 @@ fn walk<'n, 't>(
                 }
             }
         } else if at.is_empty()
-            && home.is_none()
+            && !is_known
             && entry.key != "metadata"
             && has_own(kind, &entry.node)
         {
@@ -311,7 +260,7 @@ fn walk<'n, 't>(
             let severity = Severity::Error;
             let (keys, around) = (Vec::new(), around());
             strays.push(Stray { entry, keys, what, help, severity, around });
-        } else if !OPAQUE.contains(&&*entry.key) {
+        } else if !is_among(&entry.key, OPAQUE) {
             let at =
                 if at.is_empty() { entry.key.to_string() } else { format!("{at}.{}", entry.key) };
             if has_its_shape(kind, &entry.node, &at) {
@@ -325,8 +274,7 @@ fn walk<'n, 't>(
 
 /// False for a list instead of a mapping, or a mapping instead of a list, which its reader tells.
 fn has_its_shape(kind: &KeyHomes, node: &Node<'_>, at: &str) -> bool {
-    let homes = || kind.homes.iter().flat_map(|(_, homes)| *homes);
-    let mut rests = homes().filter_map(|home| {
+    let mut rests = kind.parts.iter().filter_map(|(home, _)| {
         let (first, rest) = home.split_at_checked(at.len())?;
         first.eq_ignore_ascii_case(at).then_some(rest)
     });
@@ -338,8 +286,8 @@ fn has_its_shape(kind: &KeyHomes, node: &Node<'_>, at: &str) -> bool {
 
 /// True for a section that has the keys of the object itself: the hosts of an AgentConfig below `spec`.
 fn has_own(kind: &KeyHomes, node: &Node<'_>) -> bool {
-    let is_own = |(key, homes): &(&str, &[&str])| homes.contains(&"") && node.get(key).is_some();
-    kind.homes.iter().any(is_own)
+    let mut own = kind.parts.iter().filter(|(part, _)| part.is_empty());
+    own.any(|(_, keys)| keys.split(' ').any(|key| node.get(key).is_some()))
 }
 
 /// True if a part of the object has the key.
@@ -375,9 +323,8 @@ fn unknown(manifest: &mut Manifest<'_>, node: &Node<'_>, at: &str, left: &mut us
         let below =
             if at.is_empty() { entry.key.to_string() } else { format!("{at}.{}", entry.key) };
         unknown(manifest, &entry.node, &below, left);
-        let is_known = |known: &&str| entry.key.eq_ignore_ascii_case(known);
-        let is_part = PARTS.contains(&&*entry.key);
-        if known.iter().any(is_known) || is_part {
+        let is_known = known.split(' ').any(|known| entry.key.eq_ignore_ascii_case(known));
+        if is_known || is_among(&entry.key, PARTS) {
             continue;
         }
         let place = manifest.document().place(entry.key_span);
@@ -385,7 +332,7 @@ fn unknown(manifest: &mut Manifest<'_>, node: &Node<'_>, at: &str, left: &mut us
             continue;
         }
         *left -= 1;
-        match known.iter().find(|known| is_near(&entry.key, known)) {
+        match known.split(' ').find(|known| is_near(&entry.key, known)) {
             Some(meant) => {
                 manifest.unknown_key(place, &entry.key, &format!("did you mean \"{meant}\"?"));
             }
@@ -397,7 +344,7 @@ fn unknown(manifest: &mut Manifest<'_>, node: &Node<'_>, at: &str, left: &mut us
                     "{of} has no \"{}\": openshift-install refuses unknown keys",
                     entry.key.escape_debug()
                 );
-                manifest.add(rule, place, message, &format!("it has {}", known.join(", ")));
+                manifest.add(rule, place, message, &format!("it has {}", known.replace(' ', ", ")));
             }
         }
     }

@@ -5,21 +5,21 @@ use nmgen_core::source::{Host, HostNetwork};
 use nmgen_document::diagnostic::{Diagnostics, Place, rules};
 use nmgen_document::nested::{parse_stream, usable};
 use nmgen_document::size::{MAX_DOCUMENT_BYTES, MAX_FLEET_BYTES, document_size};
-use nmgen_document::spelling;
+use nmgen_document::spelling::{self, is_among};
 use nmgen_document::template::TEMPLATE;
 use nmgen_document::text::Source;
 use nmgen_document::{Document, Node, Value};
 
 use super::extent::Extent;
-use super::found::{Found, Unused};
+use super::found::Found;
 use super::manifest::{KEY_CASE, Manifest, is_full};
 use super::network_words::{KINDS, is_about_network};
 use super::origin::Claim;
 use super::{
     acm_policy, agent_cluster_install, agent_config, api_version, bare_metal_host,
     cluster_instance, hardware, infra_env, install_config, keys, machine_config, network_config,
-    nmstate_config, node_network_state, other_format, policy, secret, static_network_config,
-    unread,
+    nmstate_config, node_network_state, os_image, other_format, policy, secret,
+    static_network_config, unread,
 };
 
 rules! {
@@ -27,7 +27,6 @@ rules! {
     error KIND_MISSPELT = "kind-misspelt";
 }
 
-/// The kind of a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum SourceKind<'a> {
     /// One node's network as NMState.
@@ -73,15 +72,14 @@ pub(super) enum Sort {
     Fleet,
     /// One host's document, or the attempt at one; the host has no name yet.
     Host(Box<Result<Host, Diagnostics>>),
-    /// Anything else that has this extension.
-    Other(Unused),
+    /// Anything else that has this extension, with what is known of it.
+    Other(Vec<String>),
 }
 
 /// The sort of a file in a directory, which may hold anything.
 pub(super) fn sort(source: &Source) -> Sort {
-    let is_mentioned = |key: &&str| mentions(source.text.as_bytes(), key);
     let of_fleets = [API_VERSION, network_config::KEY, static_network_config::DOCUMENT, "variant"];
-    let may_be_fleet = of_fleets.iter().any(is_mentioned);
+    let may_be_fleet = of_fleets.iter().any(|key| mentions(source.text.as_bytes(), key));
     let documents = parse_stream(source);
     let is_broken = documents.iter().any(Result::is_err);
     let roots = || documents.iter().flatten().map(|document| &document.root);
@@ -97,13 +95,14 @@ pub(super) fn sort(source: &Source) -> Sort {
         return match (is_about_network(&source.text), may_be_fleet) {
             (true, true) => Sort::Fleet,
             (true, false) => host(source, documents),
-            (false, _) => Sort::Other(Unused::Template),
+            // Nothing tells that it has a host's network.
+            (false, _) => Sort::Other(vec!["templates".to_owned()]),
         };
     }
     let is_state = roots().any(is_like_state) || is_empty(source.text.as_bytes());
     match is_state || is_broken && is_about_network(&source.text) {
         true => host(source, documents),
-        false => Sort::Other(Unused::NoHost),
+        false => Sort::Other(Vec::new()),
     }
 }
 
@@ -116,23 +115,14 @@ fn is_template(faults: &Diagnostics) -> bool {
 }
 
 /// NMState's own keys of a document.
-const STATE: &[&str] = &[
-    "interfaces",
-    "routes",
-    "route-rules",
-    "dns-resolver",
-    "ovs-db",
-    "ovn",
-    "capture",
-    "desiredState",
-];
+const STATE: &str = "interfaces routes route-rules dns-resolver ovs-db ovn capture desiredState";
 
 /// True for a mapping with a key of NMState's, perhaps misspelt.
 fn is_like_state(root: &Node<'_>) -> bool {
     // A word of two letters is alike to many.
     let is_alike =
         |key: &str, known: &str| key.len() >= known.len().min(4) && spelling::is_alike(key, known);
-    let is_key = |key: &str| STATE.iter().any(|known| is_alike(key, known));
+    let is_key = |key: &str| STATE.split(' ').any(|known| is_alike(key, known));
     let hostname = root.get("hostname").is_some_and(|node| !node.entries().is_empty());
     // An empty document is one, too.
     hostname
@@ -156,10 +146,9 @@ pub(super) fn load(source: &Source, found: &mut Found) {
     let roots = || documents.iter().flatten().map(|document| &document.root);
     let kinds = || roots().map(|root| kind(root, word(root)));
     let is_state = kinds().all(|kind| kind == SourceKind::State) && kinds().next().is_some();
-    let of_document = |document: &Document<'_>| {
+    if let Some(told) = documents.iter().flatten().find_map(|document| {
         other_format::of_document(document).or_else(|| api_version::lacking(document))
-    };
-    if let Some(told) = documents.iter().flatten().find_map(of_document) {
+    }) {
         found.loaded.diagnostics.push(told);
         return;
     }
@@ -343,12 +332,8 @@ fn one(
         SourceKind::Manifest("MachineConfig") => {
             machine_config::load(&mut manifest, node, of == Some(CONFIG_MAP), found);
         }
-        SourceKind::Manifest("MachineConfigPool") => {
-            found.os_images.read_pool(&mut manifest, node, &found.origin.directory);
-        }
-        SourceKind::Manifest("MachineOSConfig") => {
-            found.os_images.read_os_config(&mut manifest, node, &found.origin.directory);
-        }
+        SourceKind::Manifest("MachineConfigPool") => os_image::pool(&mut manifest, node, found),
+        SourceKind::Manifest("MachineOSConfig") => os_image::os_config(&mut manifest, node, found),
         SourceKind::Manifest("ClusterInstance") => {
             cluster_instance::load(&mut manifest, node, found);
         }
@@ -407,7 +392,7 @@ fn one(
         && !kind.ends_with("List")
     {
         // A key's fault is its readers' to tell.
-        if !KINDS.contains(&kind) && !has_network(node) {
+        if !is_among(kind, KINDS) && !has_network(node) {
             diagnostics.retain(|fault| fault.rule != KEY_CASE);
         }
         if !kind.is_empty() {
@@ -419,7 +404,7 @@ fn one(
 
 /// The kind that a misspelt one of an object with a host's network is meant as.
 fn meant(kind: &str, root: &Node<'_>) -> Option<&'static str> {
-    let known = KINDS.iter().copied().find(|known| spelling::is_alike(kind, known));
+    let known = KINDS.split(' ').find(|known| spelling::is_alike(kind, known));
     let version = find(root, API_VERSION).and_then(Node::text).unwrap_or_default();
     let known = known.or_else(|| api_version::meant(kind, version));
     known.filter(|known| *known != kind && has_network(root))

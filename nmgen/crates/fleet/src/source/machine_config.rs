@@ -4,15 +4,14 @@
 use nmgen_core::node::is_empty;
 use nmgen_core::source::{Host, HostNetwork, Stage};
 use nmgen_document::diagnostic::{Rule, Severity, rules};
-use nmgen_document::spelling;
-use nmgen_document::{Document, Node};
+use nmgen_document::{Document, Node, spelling};
 
 use super::embedded;
 use super::found::Found;
 use super::hosts::MachineConfig;
 use super::hosts_directory::{self, HOST_FILE_EMPTY};
 use super::manifest::{Manifest, SOURCE_SHAPE};
-use super::os_image::ROLE;
+use super::os_image::{self, ROLE};
 use super::unread::NETWORK_UNREAD;
 
 rules! {
@@ -40,8 +39,8 @@ pub(super) fn load(
     if let Some(metadata) = metadata {
         found.loaded.machine_configs.extend(itself(manifest, metadata, config, role.clone()));
     }
-    let (role, directory) = (role.as_deref(), &found.origin.directory);
-    found.os_images.read_machine_config(manifest, root, role, directory);
+    let role = role.as_deref();
+    os_image::machine_config(manifest, root, role, found);
     if let Some(config) = config {
         files_of(manifest, config, role, FileFormat::Ignition, found);
     }
@@ -164,12 +163,10 @@ fn itself(
     let (name, place) = (name.to_owned(), manifest.place(at));
     let systemd = config.and_then(|config| manifest.get(config, "systemd"));
     let units = systemd.map(|systemd| manifest.list(systemd, "units")).unwrap_or_default();
-    let is_enabled = |unit: &Node<'_>| unit.get("enabled").and_then(Node::text) == Some("true");
-    let is_agent = |unit: &&Node<'_>| unit.text_at("name") == Some(AGENT);
     let has_agent = units
         .iter()
-        .filter(is_agent)
-        .any(|unit| is_enabled(unit) || unit.text_at("contents").is_some());
+        .filter(|unit| unit.text_at("name") == Some(AGENT))
+        .any(|unit| unit.text_at("enabled") == Some("true") || unit.text_at("contents").is_some());
     Some(MachineConfig { name, role, has_agent, place })
 }
 

@@ -2,14 +2,11 @@
 
 use std::sync::Arc;
 
-use nmgen_core::source::{Host, HostNetwork, Stage};
-use nmgen_core::source::{MAC_SYNTAX, Nic, SIX_BYTES};
+use nmgen_core::source::{Host, HostNetwork, MAC_SYNTAX, Nic, SIX_BYTES, Stage};
 use nmgen_document::diagnostic::{Diagnostic, Diagnostics, Place, Rule, Severity, rules};
 use nmgen_document::mac::Mac;
 use nmgen_document::size::{MAX_DOCUMENT_BYTES, document_size};
-use nmgen_document::spelling;
-use nmgen_document::template;
-use nmgen_document::{Document, Entry, Node, Value};
+use nmgen_document::{Document, Entry, Node, Value, spelling, template};
 
 use super::{dialect, embedded};
 

@@ -1,35 +1,15 @@
 //! The words of a text that describes some host's network, for a file that cannot be read as what it is.
 
+use nmgen_document::spelling::is_among;
+
 /// Words of a text that describes some host's network.
-const NETWORK: &[&str] = &[
-    "interfaces:",
-    "networkConfig:",
-    "nodeNetwork:",
-    "desiredState:",
-    "preprovisioningNetworkDataName:",
-    "nmstate:",
-    "dns-resolver:",
-];
+const NETWORK: &str = "interfaces: networkConfig: nodeNetwork: desiredState: \
+    preprovisioningNetworkDataName: nmstate: dns-resolver:";
 
 /// Kinds of objects that have a host's network, or a part of its description.
-pub(super) const KINDS: &[&str] = &[
-    "AgentConfig",
-    "BareMetalHost",
-    "ClusterInstance",
-    "ConfigurationPolicy",
-    "ImageBasedConfig",
-    "ImageBasedInstallationConfig",
-    "InfraEnv",
-    "InstallConfig",
-    "List",
-    "MachineConfig",
-    "NMStateConfig",
-    "NodeNetworkConfigurationPolicy",
-    "NodeNetworkState",
-    "Policy",
-    "Secret",
-    "SiteConfig",
-];
+pub(super) const KINDS: &str = "AgentConfig BareMetalHost ClusterInstance ConfigurationPolicy \
+    ImageBasedConfig ImageBasedInstallationConfig InfraEnv InstallConfig List MachineConfig \
+    NMStateConfig NodeNetworkConfigurationPolicy NodeNetworkState Policy Secret SiteConfig";
 
 /// True for a text that seems to describe some host's network. A text of kinds that have none does not, whatever its words.
 pub(super) fn is_about_network(text: &str) -> bool {
@@ -41,8 +21,8 @@ pub(super) fn is_about_network(text: &str) -> bool {
     };
     // A CustomResourceDefinition names the kind that it defines.
     let kinds = if of_objects.is_empty() { within() } else { of_objects };
-    let may_be = kinds.is_empty() || kinds.iter().any(|kind| KINDS.contains(kind));
-    may_be && NETWORK.iter().any(|word| text.contains(word))
+    let may_be = kinds.is_empty() || kinds.iter().any(|kind| is_among(kind, KINDS));
+    may_be && NETWORK.split(' ').any(|word| text.contains(word))
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Non-breaking spaces as nmstatectl reads them: its command line puts ordinary ones in their place before it parses.
 
-use nmgen_document::diagnostic::{Diagnostic, Diagnostics, rules};
+use nmgen_document::diagnostic::{Diagnostics, rules};
 use nmgen_document::text::lines::{self, Lines};
 use nmgen_document::text::{Source, Span};
 
@@ -23,10 +23,8 @@ pub(super) fn replaced(source: Source, diagnostics: &mut Diagnostics) -> Source 
             }
         };
         let place = Lines::new(&source).place(Span { start: at, end: at });
-        diagnostics.push(
-            Diagnostic::new(NON_BREAKING_SPACE_REPLACED, message, place)
-                .help("replace them all, they look the same: other readers of YAML refuse the text, or take them for text"),
-        );
+        let help = "replace them all, they look the same: other readers of YAML refuse the text, or take them for text";
+        diagnostics.add(NON_BREAKING_SPACE_REPLACED, place, message, help);
     }
     Source { text: source.text.replace(SPACE, " ").into(), ..source }
 }

@@ -7,11 +7,9 @@ use super::hosts::directory_of;
 /// The place of a host or a description among the sources.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Origin {
-    /// The number of the source.
     pub(super) source: usize,
     /// The directory that was given, or that of the given file.
     pub(super) root: Arc<str>,
-    /// The directory of the file.
     pub(super) directory: Arc<str>,
     pub(super) claim: Claim,
     /// The file is in a given directory, or below.
@@ -54,7 +52,6 @@ impl Origin {
         }
     }
 
-    /// A directory below the given one.
     pub(super) fn below(&self, directory: &str) -> Self {
         let origin = self.clone();
         Self { directory: directory.into(), claim: Claim::Nothing, draft: None, ..origin }

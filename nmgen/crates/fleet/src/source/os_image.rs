@@ -7,8 +7,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use nmgen_document::Node;
-use nmgen_document::diagnostic::{Diagnostic, Diagnostics, Place, rules};
+use nmgen_document::diagnostic::{Diagnostics, Place, rules};
 
+use super::found::Found;
 use super::manifest::Manifest;
 
 rules! {
@@ -74,72 +75,53 @@ impl OsImages {
                 image.place.shown()
             );
             let help = "machine-config-operator renders no configuration for a pool with both: leave out one";
-            found
-                .push(Diagnostic::new(STREAM_WITH_IMAGE, message, stream.place.clone()).help(help));
+            found.add(STREAM_WITH_IMAGE, stream.place.clone(), message, help);
         }
         found
     }
+}
 
-    /// Reads the stream of a MachineConfigPool.
-    pub(super) fn read_pool(
-        &mut self,
-        manifest: &mut Manifest<'_>,
-        root: &Node<'_>,
-        directory: &Arc<str>,
-    ) {
-        let Some(spec) = manifest.get(root, "spec") else { return };
-        let stream = manifest.get(spec, "osImageStream");
-        let Some((name, at)) = stream.and_then(|node| manifest.text(node, "name")) else { return };
-        let Some((pool, _)) = manifest.metadata(root).filter(|_| !name.is_empty()) else { return };
-        self.streams.push(Stream {
-            roles: roles(spec).unwrap_or_else(|| vec![pool.name.clone()]),
-            pool: pool.name,
-            name: name.to_owned(),
-            directory: directory.clone(),
-            place: manifest.place(at),
-        });
-    }
+/// Reads the stream of a MachineConfigPool.
+pub(super) fn pool(manifest: &mut Manifest<'_>, root: &Node<'_>, found: &mut Found) {
+    let Some(spec) = manifest.get(root, "spec") else { return };
+    let stream = manifest.get(spec, "osImageStream");
+    let Some((name, at)) = stream.and_then(|node| manifest.text(node, "name")) else { return };
+    let Some((pool, _)) = manifest.metadata(root).filter(|_| !name.is_empty()) else { return };
+    found.os_images.streams.push(Stream {
+        roles: roles(spec).unwrap_or_else(|| vec![pool.name.clone()]),
+        pool: pool.name,
+        name: name.to_owned(),
+        directory: found.origin.directory.clone(),
+        place: manifest.place(at),
+    });
+}
 
-    /// Reads the pre-built image of a MachineOSConfig.
-    pub(super) fn read_os_config(
-        &mut self,
-        manifest: &mut Manifest<'_>,
-        root: &Node<'_>,
-        directory: &Arc<str>,
-    ) {
-        let annotations = manifest.at(root, &["metadata", "annotations"]);
-        let image = annotations.and_then(|annotations| annotations.get(PRE_BUILT));
-        let pool = manifest.at(root, &["spec", "machineConfigPool", "name"]).and_then(Node::text);
-        self.add(manifest, pool, image, directory);
-    }
+/// Reads the pre-built image of a MachineOSConfig.
+pub(super) fn os_config(manifest: &mut Manifest<'_>, root: &Node<'_>, found: &mut Found) {
+    let annotations = manifest.at(root, &["metadata", "annotations"]);
+    let image = annotations.and_then(|annotations| annotations.get(PRE_BUILT));
+    let pool = manifest.at(root, &["spec", "machineConfigPool", "name"]).and_then(Node::text);
+    add(manifest, pool, image, found);
+}
 
-    /// Reads the image of a MachineConfig for this role.
-    pub(super) fn read_machine_config(
-        &mut self,
-        manifest: &mut Manifest<'_>,
-        root: &Node<'_>,
-        role: Option<&str>,
-        directory: &Arc<str>,
-    ) {
-        let annotations = root.at(&["metadata", "annotations"]);
-        if annotations.is_some_and(|annotations| annotations.get(GENERATED).is_some()) {
-            return;
-        }
+/// Reads the image of a MachineConfig for this role.
+pub(super) fn machine_config(
+    manifest: &mut Manifest<'_>,
+    root: &Node<'_>,
+    role: Option<&str>,
+    found: &mut Found,
+) {
+    if root.at(&["metadata", "annotations", GENERATED]).is_none() {
         let image = root.get("spec").and_then(|spec| manifest.get(spec, "osImageURL"));
-        self.add(manifest, role, image, directory);
+        add(manifest, role, image, found);
     }
+}
 
-    fn add(
-        &mut self,
-        manifest: &Manifest<'_>,
-        role: Option<&str>,
-        image: Option<&Node<'_>>,
-        directory: &Arc<str>,
-    ) {
-        let is_given = |image: &&Node<'_>| image.text().is_some_and(|text| !text.is_empty());
-        let (Some(role), Some(image)) = (role, image.filter(is_given)) else { return };
-        let (role, directory) = (role.to_owned(), directory.clone());
-        self.images.push(Image { role, directory, place: manifest.place(image) });
+fn add(manifest: &Manifest<'_>, role: Option<&str>, image: Option<&Node<'_>>, found: &mut Found) {
+    let image = image.filter(|image| image.text().is_some_and(|text| !text.is_empty()));
+    if let (Some(role), Some(image)) = (role, image) {
+        let (role, directory) = (role.to_owned(), found.origin.directory.clone());
+        found.os_images.images.push(Image { role, directory, place: manifest.place(image) });
     }
 }
 
@@ -147,7 +129,7 @@ impl OsImages {
 fn roles(spec: &Node<'_>) -> Option<Vec<String>> {
     let selector = spec.get("machineConfigSelector")?;
     let label = selector.get("matchLabels").and_then(|labels| labels.text_at(ROLE));
-    let expressions = selector.get("matchExpressions").map(Node::items).unwrap_or_default();
+    let expressions = selector.items_at(&["matchExpressions"]);
     let is_role = |expression: &&Node<'_>| {
         expression.text_at("key") == Some(ROLE) && expression.text_at("operator") == Some("In")
     };

@@ -79,11 +79,10 @@ fn of_many(manifest: &mut Manifest<'_>, document: &Document<'_>) {
         };
         is_of_node && interface::is_up(node)
     };
-    let addresses = |interface| {
+    let mut ips = interface::all(&document.root).iter().filter(is_real).flat_map(|interface| {
         let families = ["ipv4", "ipv6"].map(|family| Node::at(interface, &[family, "address"]));
         families.into_iter().flatten().flat_map(Node::items)
-    };
-    let mut ips = interface::all(&document.root).iter().filter(is_real).flat_map(addresses);
+    });
     let ip = ips.find_map(|address| {
         let node = address.get("ip")?;
         let ip: IpAddr = node.text()?.parse().ok()?;

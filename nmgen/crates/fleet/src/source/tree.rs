@@ -38,8 +38,7 @@ pub(super) fn load(path: &str, found: &mut Found) -> Result<(), Error> {
     }
     let mut assisted: Vec<String> = Vec::new();
     for (below, names) in descend::below(path, &mut found.loaded.diagnostics)? {
-        let is_done = |tree: &String| Path::new(&below).starts_with(tree);
-        if assisted.iter().any(is_done) {
+        if assisted.iter().any(|tree| Path::new(&below).starts_with(tree)) {
             continue;
         }
         let parent = Path::new(&below).parent().map(|parent| parent.display().to_string());
@@ -105,7 +104,7 @@ fn load_hosts(tree: &str, path: &str, names: &[String], found: &mut Found) -> Re
             match looked {
                 None => {}
                 Some((source, Sort::Fleet)) => kind::load(&source, found),
-                Some((source, Sort::Other(kind))) => found.add_unused(&source, kind),
+                Some((source, Sort::Other(kinds))) => found.add_passed_over(source.name, kinds),
                 Some((source, Sort::Host(host))) => {
                     let file = &source.name;
                     let name = hosts_directory::accepted_name(file, file_name, &mut found.loaded);
@@ -163,10 +162,8 @@ fn skipped(path: &str, diagnostics: &mut Diagnostics) -> Result<(), Error> {
             && directory::files(&inner)?.iter().any(|name| directory::is_yaml(name))
         {
             let message = "this subdirectory is not read";
-            diagnostics.push(
-                Diagnostic::new(DIRECTORY_SKIPPED, message, Place::file(inner))
-                    .help("give it as a source of its own"),
-            );
+            let help = "give it as a source of its own";
+            diagnostics.add(DIRECTORY_SKIPPED, Place::file(inner), message, help);
         }
     }
     Ok(())

@@ -166,7 +166,7 @@ fn leaders(items: &[Node<'_>]) -> Vec<usize> {
     let mut leaders: Vec<usize> = (0..items.len()).collect();
     let mut named: HashMap<&str, usize> = HashMap::new();
     for (index, item) in items.iter().enumerate() {
-        let others = item.get("alt-names").map(Node::items).unwrap_or_default();
+        let others = item.items_at(&["alt-names"]);
         let others = others.iter().filter_map(|other| other.text_at("name"));
         let own = ["name", "profile-name"].into_iter().filter_map(|key| item.text_at(key));
         for name in own.chain(others) {

@@ -4,14 +4,14 @@
 use std::collections::HashMap;
 use std::sync::{LazyLock, PoisonError, RwLock};
 
-use nmgen_document::diagnostic::{Diagnostic, Diagnostics};
+use nmgen_document::diagnostic::Diagnostics;
 use nmgen_document::text::Span;
 use nmgen_document::{Document, Entry, Node, Path, Step, Value};
 
 use super::IGNORED_FIELD;
 use super::effort::Effort;
 use super::locate::{IDENTITY, Judge};
-use crate::check::whole_interface::TYPES;
+use crate::check::whole_interface::is_type;
 #[cfg(feature = "hints")]
 use crate::state::State;
 
@@ -102,7 +102,7 @@ impl Search<'_, '_> {
         let Part { around, at, node } = part;
         // nmstate learns the type of an interface without one on the node, and its fields with it. A type that it does not know has
         // any field.
-        if !TYPES.contains(&part.kind()) && *around == Path::default().key("interfaces") {
+        if !is_type(part.kind()) && *around == Path::default().key("interfaces") {
             return;
         }
         let mut keys = part.keys();
@@ -162,7 +162,7 @@ impl Search<'_, '_> {
                 "correct its name, or remove it: it has no effect on a node either",
             ),
         };
-        self.diagnostics.push(Diagnostic::new(IGNORED_FIELD, message, place).help(help));
+        self.diagnostics.add(IGNORED_FIELD, place, message, help);
     }
 }
 

@@ -12,46 +12,10 @@ const MAX_GUESSES: usize = 3;
 
 /// Candidate keys; nmstate lists none for interfaces. nmstate decides which of them the type has, so
 /// an excess key is harmless.
-const INTERFACE_FIELDS: &[&str] = &[
-    "802.1x",
-    "accept-all-mac-addresses",
-    "alt-names",
-    "bridge",
-    "controller",
-    "copy-mac-from",
-    "description",
-    "dispatch",
-    "ethernet",
-    "ethtool",
-    "hsr",
-    "identifier",
-    "infiniband",
-    "ip-tunnel",
-    "ipv4",
-    "ipv6",
-    "ipvlan",
-    "libreswan",
-    "link-aggregation",
-    "lldp",
-    "mac-address",
-    "mac-vlan",
-    "mac-vtap",
-    "macsec",
-    "mptcp",
-    "mtu",
-    "name",
-    "ovs-db",
-    "patch",
-    "pci-address",
-    "profile-name",
-    "state",
-    "type",
-    "veth",
-    "vlan",
-    "vrf",
-    "vxlan",
-    "wait-ip",
-];
+const INTERFACE_FIELDS: &str = "802.1x accept-all-mac-addresses alt-names bridge controller \
+    copy-mac-from description dispatch ethernet ethtool hsr identifier infiniband ip-tunnel ipv4 \
+    ipv6 ipvlan libreswan link-aggregation lldp mac-address mac-vlan mac-vtap macsec mptcp mtu \
+    name ovs-db patch pci-address profile-name state type veth vlan vrf vxlan wait-ip";
 
 /// The expected name most similar to the found one, ignoring case.
 pub(super) fn nearest<'a>(found: &str, expected: &[&'a str]) -> Option<&'a str> {
@@ -67,7 +31,8 @@ pub(super) fn field_of_interface(
     let (Step::Key(key), parent) = path.split_last()? else { return None };
     let [Step::Key(list), Step::Index(_)] = parent.steps() else { return None };
     let interface = root.find(&parent).filter(|_| **list == *"interfaces")?;
-    let guesses = ranked(key, INTERFACE_FIELDS).into_iter().take(MAX_GUESSES);
+    let fields: Vec<&str> = INTERFACE_FIELDS.split(' ').collect();
+    let guesses = ranked(key, &fields).into_iter().take(MAX_GUESSES);
     guesses.filter(|guess| interface.entry(guess).is_none()).find(|guess| {
         let verdict = judge(&with_renamed(interface, key, guess));
         let unknown = format!("unknown field `{guess}`");

@@ -83,9 +83,8 @@ fn until(text: &str, is_end: impl Fn(char) -> bool) -> usize {
 fn query(rest: &str) -> Range<usize> {
     let end = until(rest, |c| !c.is_alphanumeric() && !"-_.%[]".contains(c));
     let key = rest[..end].to_ascii_lowercase();
-    let is_secret = || OF_QUERIES.split(' ').any(|part| key.contains(part));
     match rest[end..].strip_prefix('=') {
-        Some(value) if is_secret() => {
+        Some(value) if OF_QUERIES.split(' ').any(|part| key.contains(part)) => {
             let start = end + 1;
             start..start + until(value, |c| is_end(c) || matches!(c, '&' | '#'))
         }
@@ -114,11 +113,10 @@ fn of_unit(rest: &str) -> Range<usize> {
     if !rest[name..].starts_with(':') {
         return name..name;
     }
-    let is_last = |(at, _): &(usize, &str)| !rest[..*at].trim_end_matches('\r').ends_with('\\');
     let end = rest[name..]
         .match_indices('\n')
         .map(|(at, line_break)| (name + at, line_break))
-        .find(is_last);
+        .find(|(at, _)| !rest[..*at].trim_end_matches('\r').ends_with('\\'));
     name + 1..end.map_or(rest.len(), |(at, _)| at)
 }
 

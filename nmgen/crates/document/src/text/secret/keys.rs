@@ -21,8 +21,6 @@ pub(super) const VPN_SECRETS: &str = "vpn-secrets";
 /// The section of a profile whose private key is never a path.
 pub(super) const WIREGUARD: &str = "wireguard";
 
-// Each list is one text: the ramdisk's program needs 40 bytes for each item of a list.
-
 /// Parts of keys whose values are secrets wherever they stand.
 const PASSWORDS: &str = "password passphrase passwd pullsecret";
 

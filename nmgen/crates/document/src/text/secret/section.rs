@@ -22,11 +22,10 @@ pub fn is_section(key: &str) -> bool {
 
 /// True for a key of such a section whose value is no secret, perhaps with a letter wrong.
 pub fn is_harmless(key: &str) -> bool {
-    let is_alike = |name: &str| {
+    HARMLESS.split(' ').any(|name| {
         name == key
             || name.len() >= SHORTEST
                 && name.len().abs_diff(key.len()) <= 1
                 && strsim::osa_distance(name, key) <= 1
-    };
-    HARMLESS.split(' ').any(is_alike)
+    })
 }

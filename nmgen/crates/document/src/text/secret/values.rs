@@ -79,8 +79,7 @@ impl Values {
 
 /// True for a value that is no word of nmgen's own.
 fn is_telling(value: &str) -> bool {
-    let is_name = |name: &&str| name.contains(value);
-    value.len() >= SHORTEST && !FIELDS.as_flattened().iter().any(is_name)
+    value.len() >= SHORTEST && !FIELDS.as_flattened().iter().any(|name| name.contains(value))
 }
 
 #[cfg(test)]

@@ -13,7 +13,6 @@ const PACKAGED: &str = "/usr/bin/dayone";
 pub(super) const INSTALLER: &str = "/usr/local/bin/dayone-install";
 pub(super) const INSTALLER_TEXT: &str = include_str!("agent/dayone-install");
 const INSTALLER_UNIT: &str = include_str!("agent/dayone-install.service");
-/// The mode of a program.
 pub(super) const PROGRAM: u32 = 0o755;
 
 macro_rules! unit {

@@ -7,7 +7,6 @@ use nmgen_document::{Document, Path};
 
 use crate::convert::Converted;
 
-/// A card that the document configures.
 pub(super) struct ConfiguredCard {
     pub(super) name: String,
     /// From the document.

@@ -15,12 +15,12 @@ rules! {
 }
 
 /// The document's file name; a document without a host is for every node.
-pub(super) fn document_name(converted: &Converted) -> &str {
+pub(in crate::output) fn document_name(converted: &Converted) -> &str {
     own_name(&converted.host).unwrap_or(CLUSTER)
 }
 
 /// The file's name on the node, which looks for its short host name only.
-pub(super) fn node_name(converted: &Converted) -> &str {
+pub(in crate::output) fn node_name(converted: &Converted) -> &str {
     let name = document_name(converted);
     Some(short_host_name(name)).filter(|short| !short.is_empty()).unwrap_or(name)
 }
@@ -42,12 +42,8 @@ pub(super) fn named<'h>(
             Some(name) => found.push((name, converted)),
             None => {
                 let message = format!("{target} needs the host's name, and the document has none");
-                let diagnostic = Diagnostic::new(HOST_NAME_UNKNOWN, message, place);
-                diagnostics.push(
-                    diagnostic.help(
-                        "give it hostname.config, or put it into a directory as <hostname>.yml",
-                    ),
-                );
+                let help = "give it hostname.config, or put it into a directory as <hostname>.yml";
+                diagnostics.add(HOST_NAME_UNKNOWN, place, message, help);
             }
         }
     }

@@ -34,7 +34,6 @@ fn needs(converted: &Converted) -> Option<Diagnostic> {
     Some(diagnostic.help("build the initramfs with nmgen_for=\"supplicant\" in dracut.conf"))
 }
 
-/// The losses of all hosts.
 pub(super) fn all(hosts: &[Converted]) -> Diagnostics {
     let mut found = Diagnostics::default();
     found.extend(hosts.iter().filter_map(losses));

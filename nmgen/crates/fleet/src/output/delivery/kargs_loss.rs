@@ -84,19 +84,18 @@ fn bonds_without_ports(converted: &Converted, document: &Document<'_>) -> Diagno
     let mut found = Diagnostics::default();
     for bond in (0..profiles.len()).filter(|index| get(*index, "type") == Some("bond")) {
         let names = [get(bond, "interface-name"), get(bond, "uuid")];
-        let is_port = |port: usize| {
+        if (0..profiles.len()).any(|port| {
             let controller = get(port, "controller").or_else(|| get(port, "master"));
             controller.is_some() && names.contains(&controller)
-        };
-        if (0..profiles.len()).any(is_port) {
+        }) {
             continue;
         }
         let name = names[0].unwrap_or_default();
         let index = nodes.iter().position(|node| node.text_at("name") == Some(name));
         let path = Path::default().key("interfaces").index(index.unwrap_or_default()).key("name");
         let message = format!("bond={name} without ports takes eth0");
-        let diagnostic = Diagnostic::new(NO_KERNEL_ARGUMENT, message, document.place_at(&path));
-        found.push(diagnostic.help("give the bond a port, or leave it out"));
+        let help = "give the bond a port, or leave it out";
+        found.add(NO_KERNEL_ARGUMENT, document.place_at(&path), message, help);
     }
     found
 }
@@ -117,7 +116,7 @@ fn interface(
         }
     }
     walk(document, node, path, allowed, found);
-    if let Some(id) = node.at(&["vlan", "id"]).and_then(Node::number) {
+    if let Some(id) = node.number_at(&["vlan", "id"]) {
         let name = node.text_at("name").unwrap_or_default();
         let digits = name.trim_end_matches(|c: char| c.is_ascii_digit()).len();
         if name[digits..].parse() != Ok(id) {
@@ -125,8 +124,7 @@ fn interface(
                 "kernel arguments take a VLAN's id from its name, and {name} does not end in {id}"
             );
             let place = document.place_at(&path.key("vlan").key("id"));
-            let diagnostic = Diagnostic::new(NO_KERNEL_ARGUMENT, message, place);
-            found.push(diagnostic.help(format!("name it <base interface>.{id}")));
+            found.add(NO_KERNEL_ARGUMENT, place, message, format!("name it <base interface>.{id}"));
         }
     }
     if let (Some(mtu), Some(bond)) = (node.text_at("mtu"), bond_of(document, node))
@@ -134,15 +132,14 @@ fn interface(
     {
         let message = "no kernel argument sets the MTU of a bond's port".to_owned();
         let place = document.place_at(&path.key("mtu"));
-        let diagnostic = Diagnostic::new(NO_KERNEL_ARGUMENT, message, place);
-        found.push(diagnostic.help("the bond's mtu applies to its ports"));
+        found.add(NO_KERNEL_ARGUMENT, place, message, "the bond's mtu applies to its ports");
     }
 }
 
 fn bond_of<'d, 't>(document: &'d Document<'t>, port: &Node<'_>) -> Option<&'d Node<'t>> {
     let name = port.text_at("name")?;
     let has_port = |bond: &Node<'_>, key| {
-        let ports = bond.at(&["link-aggregation", key]).map(Node::items).unwrap_or_default();
+        let ports = bond.items_at(&["link-aggregation", key]);
         ports.iter().any(|port| port.text() == Some(name))
     };
     let interfaces = document.root.get("interfaces")?.items().iter();
@@ -169,35 +166,22 @@ fn walk(
         }
         Value::Scalar { text, .. } if !node.is_null() => {
             let place = || document.place_at(path);
-            match said(&pattern(path), text) {
-                Said::Yes => {}
-                Said::Harmless => found.push(Diagnostic::new(
-                    NOT_IN_TARGET,
-                    format!("{path} is not in kernel arguments"),
-                    place(),
-                )),
-                Said::Minor if allowed => found.push(Diagnostic::new(
-                    NOT_IN_TARGET,
-                    format!("no kernel argument sets {path}: {}", path.shown(text)),
-                    place(),
-                )),
-                Said::Minor => found.push(
-                    Diagnostic::new(
-                        NO_KERNEL_ARGUMENT,
-                        format!("no kernel argument sets {path}: {}", path.shown(text)),
-                        place(),
-                    )
-                    .help("--allow-loss leaves it out; --to initrd or --to ignition carries the whole document"),
-                ),
-                Said::No => found.push(
-                    Diagnostic::new(
-                        NO_KERNEL_ARGUMENT,
-                        format!("no kernel argument sets {path}: {}", path.shown(text)),
-                        place(),
-                    )
-                    .help("generate --to initrd or --to ignition carries the whole document"),
-                ),
-            }
+            let unset = || format!("no kernel argument sets {path}: {}", path.shown(text));
+            let help = match said(&pattern(path), text) {
+                Said::Yes => return,
+                Said::Harmless => {
+                    let message = format!("{path} is not in kernel arguments");
+                    return found.push(Diagnostic::new(NOT_IN_TARGET, message, place()));
+                }
+                Said::Minor if allowed => {
+                    return found.push(Diagnostic::new(NOT_IN_TARGET, unset(), place()));
+                }
+                Said::Minor => {
+                    "--allow-loss leaves it out; --to initrd or --to ignition carries the whole document"
+                }
+                Said::No => "generate --to initrd or --to ignition carries the whole document",
+            };
+            found.add(NO_KERNEL_ARGUMENT, place(), unset(), help);
         }
         Value::Scalar { .. } => {}
     }

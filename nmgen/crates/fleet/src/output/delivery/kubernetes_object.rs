@@ -1,7 +1,7 @@
 //! Common parts of Kubernetes objects.
 
 use nmgen_document::Document;
-use nmgen_document::diagnostic::{Diagnostic, Diagnostics, Place, rules};
+use nmgen_document::diagnostic::{Diagnostics, Place, rules};
 use nmgen_document::error::Error;
 use serde_json::{Value, json};
 
@@ -17,7 +17,6 @@ pub(super) fn yaml(object: &Value) -> Result<String, Error> {
     Ok(format!("---\n{text}"))
 }
 
-/// A name and an optional namespace.
 pub(super) fn metadata(name: &str, namespace: Option<&str>) -> Value {
     let mut metadata = json!({ "name": name });
     if let Some(namespace) = namespace {
@@ -37,8 +36,8 @@ pub(super) fn is_name(
     if !is_name {
         let message =
             format!("\"{}\" as {what} cannot name a Kubernetes object", name.escape_debug());
-        let diagnostic = Diagnostic::new(NAME, message, place.clone());
-        diagnostics.push(diagnostic.help("lower-case letters, digits, '-' and '.' (RFC 1123)"));
+        let help = "lower-case letters, digits, '-' and '.' (RFC 1123)";
+        diagnostics.add(NAME, place.clone(), message, help);
     }
     is_name
 }

@@ -14,7 +14,7 @@ use nmgen_document::mac::Mac;
 use super::compress::gzip;
 use super::cpio::Archive;
 use super::host_name::document_name;
-use super::secrets;
+use super::{initrd_loss, secrets};
 use crate::convert::Converted;
 use crate::output::options::{Layout, Options};
 use crate::output::rendered::Output;
@@ -34,11 +34,12 @@ pub(super) fn rules() -> Vec<Rule> {
     [RULES, program::RULES].concat()
 }
 
-pub(super) fn render(
+pub(in crate::output) fn render(
     hosts: &[Converted],
     options: &Options,
     diagnostics: &mut Diagnostics,
 ) -> Result<Output, Error> {
+    diagnostics.extend(initrd_loss::all(hosts));
     diagnostics.extend(secrets::in_archive(hosts));
     let mut archive = Archive::default();
     archive.directory("etc");

@@ -14,13 +14,12 @@ use crate::output::options::Options;
 use crate::output::rendered::Output;
 
 /// One line, or `<host>.kargs` for each of several hosts.
-pub(super) fn render(
+pub(in crate::output) fn render(
     hosts: &[Converted],
     options: &Options,
     diagnostics: &mut Diagnostics,
 ) -> Result<Output, Error> {
-    let losses = |host| kargs_loss::losses(host, options.allow_loss);
-    diagnostics.extend(hosts.iter().flat_map(losses));
+    diagnostics.extend(hosts.iter().flat_map(|host| kargs_loss::losses(host, options.allow_loss)));
     diagnostics.extend(
         hosts.iter().filter_map(|host| kargs_loss::length(host, arguments(host).join(" ").len())),
     );

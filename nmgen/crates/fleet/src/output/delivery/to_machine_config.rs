@@ -9,12 +9,11 @@ use nmgen_document::diagnostic::{Diagnostic, Diagnostics, Place, rules};
 use nmgen_document::error::Error;
 use serde_json::json;
 
-use super::agent;
 use super::compress::gzip;
 use super::host_name::{document_name, node_name};
 use super::kubernetes_object::{self, yaml};
-use super::secrets;
 use super::to_ignition::{self, PUBLIC, SECRET};
+use super::{agent, secrets};
 use crate::convert::Converted;
 use crate::output::options::{Agent, Options};
 use crate::output::rendered::Output;
@@ -38,7 +37,7 @@ const CAUTION: usize = 1024 * 1024;
 const NAME: &str = "10-br-ex";
 
 /// `10-br-ex-<role>`: a single config, or `<name>.yaml` for each of several roles.
-pub(super) fn render(
+pub(in crate::output) fn render(
     hosts: &[Converted],
     options: &Options,
     diagnostics: &mut Diagnostics,
@@ -70,8 +69,8 @@ fn roles<'h>(
         let host = &converted.host;
         let Some(role) = host.role.as_deref().or(otherwise) else {
             let message = format!("the role of {} is unknown", document_name(converted));
-            let diagnostic = Diagnostic::new(ROLE_UNKNOWN, message, host.place.clone());
-            diagnostics.push(diagnostic.help("set it with --role worker, or --role master"));
+            let help = "set it with --role worker, or --role master";
+            diagnostics.add(ROLE_UNKNOWN, host.place.clone(), message, help);
             continue;
         };
         if kubernetes_object::is_name(role, "a role", &host.place, diagnostics) {

@@ -1,6 +1,6 @@
 //! NMStateConfig objects of assisted-service (`agent-install.openshift.io/v1beta1`).
 
-use nmgen_document::diagnostic::{Diagnostic, Diagnostics, rules};
+use nmgen_document::diagnostic::{Diagnostics, rules};
 use nmgen_document::error::Error;
 use nmgen_document::mac::Mac;
 use serde_json::{Map, Value, json};
@@ -17,7 +17,7 @@ rules! {
 }
 
 /// One object per host.
-pub(super) fn render(
+pub(in crate::output) fn render(
     hosts: &[Converted],
     options: &Options,
     diagnostics: &mut Diagnostics,
@@ -59,26 +59,20 @@ fn interfaces(converted: &Converted, diagnostics: &mut Diagnostics) -> Vec<Value
     let mut interfaces: Vec<Value> = mapped.collect();
     let cards = cards::cards(converted);
     if interfaces.is_empty() && cards.is_empty() {
-        diagnostics.push(
-            Diagnostic::new(
-                NIC_WITHOUT_MAC,
-                "no NIC of this host is known",
-                converted.host.place.clone(),
-            )
-            .help("assisted-service finds a host by the MAC address of a NIC: add one to the document"),
-        );
+        let message = "no NIC of this host is known";
+        let help =
+            "assisted-service finds a host by the MAC address of a NIC: add one to the document";
+        diagnostics.add(NIC_WITHOUT_MAC, converted.host.place.clone(), message, help);
     }
     for card in cards {
         match (card.mapped_mac_address, card.mac_address) {
             (Some(_), _) => {}
             (None, Some(mac)) => interfaces.push(map(&card.name, mac)),
-            (None, None) => diagnostics.push(
-                Diagnostic::new(
-                    NIC_WITHOUT_MAC,
-                    format!("the MAC address of NIC {} is unknown", card.name),
-                    card.place,
-                )
-                .help("give the interface its mac-address; assisted-service refuses a NIC without"),
+            (None, None) => diagnostics.add(
+                NIC_WITHOUT_MAC,
+                card.place,
+                format!("the MAC address of NIC {} is unknown", card.name),
+                "give the interface its mac-address; assisted-service refuses a NIC without",
             ),
         }
     }

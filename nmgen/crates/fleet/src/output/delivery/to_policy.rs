@@ -17,7 +17,10 @@ const MASQUERADE: [(&str, &str, &str); 2] =
     [("ipv4", "169.254.0.2", "17"), ("ipv6", "fd69::2", "112")];
 
 /// One object per host.
-pub(super) fn render(hosts: &[Converted], diagnostics: &mut Diagnostics) -> Result<Vec<u8>, Error> {
+pub(in crate::output) fn render(
+    hosts: &[Converted],
+    diagnostics: &mut Diagnostics,
+) -> Result<Vec<u8>, Error> {
     let mut text = String::new();
     for (name, converted) in named("policy", hosts, diagnostics) {
         let host = &converted.host;
@@ -44,10 +47,9 @@ fn with_masquerade(document: &Document<'static>) -> Document<'static> {
         && let Some(list) = entries.iter_mut().find(|entry| entry.key == "interfaces")
         && let Value::Sequence(interfaces) = &mut list.node.value
     {
-        let is_it = |node: &&mut Node<'_>| {
+        for interface in interfaces.iter_mut().filter(|node| {
             node.text_at("name") == Some("br-ex") && node.text_at("type") == Some("ovs-interface")
-        };
-        for interface in interfaces.iter_mut().filter(is_it) {
+        }) {
             for (family, ip, length) in MASQUERADE {
                 add(interface, family, ip, length);
             }
