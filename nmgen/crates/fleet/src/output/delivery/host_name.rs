@@ -15,12 +15,12 @@ rules! {
 }
 
 /// The document's file name; a document without a host is for every node.
-pub(in crate::output) fn document_name(converted: &Converted) -> &str {
+pub(crate) fn document_name(converted: &Converted) -> &str {
     own_name(&converted.host).unwrap_or(CLUSTER)
 }
 
 /// The file's name on the node, which looks for its short host name only.
-pub(in crate::output) fn node_name(converted: &Converted) -> &str {
+pub(crate) fn node_name(converted: &Converted) -> &str {
     let name = document_name(converted);
     Some(short_host_name(name)).filter(|short| !short.is_empty()).unwrap_or(name)
 }

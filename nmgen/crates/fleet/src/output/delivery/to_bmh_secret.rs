@@ -13,7 +13,7 @@ use crate::output::options::Options;
 const NAMESPACE: &str = "openshift-machine-api";
 
 /// Two objects per host. The second is a patch, to be merged into the host's BareMetalHost.
-pub(in crate::output) fn render(
+pub(crate) fn render(
     hosts: &[Converted],
     options: &Options,
     diagnostics: &mut Diagnostics,

@@ -24,10 +24,7 @@ pub(super) fn version(version: IgnitionVersion) -> &'static str {
 }
 
 /// One config, or `<host>.ign` for each of several hosts.
-pub(in crate::output) fn render(
-    hosts: &[Converted],
-    specification: IgnitionVersion,
-) -> Result<Output, Error> {
+pub(crate) fn render(hosts: &[Converted], specification: IgnitionVersion) -> Result<Output, Error> {
     per_host(hosts, "ign", |host| {
         let config = json!({
             "ignition": { "version": version(specification) },

@@ -34,7 +34,7 @@ pub(super) fn rules() -> Vec<Rule> {
     [RULES, program::RULES].concat()
 }
 
-pub(in crate::output) fn render(
+pub(crate) fn render(
     hosts: &[Converted],
     options: &Options,
     diagnostics: &mut Diagnostics,

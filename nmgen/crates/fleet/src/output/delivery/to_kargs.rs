@@ -14,7 +14,7 @@ use crate::output::options::Options;
 use crate::output::rendered::Output;
 
 /// One line, or `<host>.kargs` for each of several hosts.
-pub(in crate::output) fn render(
+pub(crate) fn render(
     hosts: &[Converted],
     options: &Options,
     diagnostics: &mut Diagnostics,

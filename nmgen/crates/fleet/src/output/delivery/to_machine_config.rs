@@ -37,7 +37,7 @@ const CAUTION: usize = 1024 * 1024;
 const NAME: &str = "10-br-ex";
 
 /// `10-br-ex-<role>`: a single config, or `<name>.yaml` for each of several roles.
-pub(in crate::output) fn render(
+pub(crate) fn render(
     hosts: &[Converted],
     options: &Options,
     diagnostics: &mut Diagnostics,

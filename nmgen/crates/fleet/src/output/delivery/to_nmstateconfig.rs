@@ -17,7 +17,7 @@ rules! {
 }
 
 /// One object per host.
-pub(in crate::output) fn render(
+pub(crate) fn render(
     hosts: &[Converted],
     options: &Options,
     diagnostics: &mut Diagnostics,

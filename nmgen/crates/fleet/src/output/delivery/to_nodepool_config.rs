@@ -15,7 +15,7 @@ use crate::output::rendered::Output;
 /// The namespace in HyperShift's documentation.
 const NAMESPACE: &str = "clusters";
 
-pub(in crate::output) fn render(
+pub(crate) fn render(
     hosts: &[Converted],
     options: &Options,
     diagnostics: &mut Diagnostics,

@@ -17,10 +17,7 @@ const MASQUERADE: [(&str, &str, &str); 2] =
     [("ipv4", "169.254.0.2", "17"), ("ipv6", "fd69::2", "112")];
 
 /// One object per host.
-pub(in crate::output) fn render(
-    hosts: &[Converted],
-    diagnostics: &mut Diagnostics,
-) -> Result<Vec<u8>, Error> {
+pub(crate) fn render(hosts: &[Converted], diagnostics: &mut Diagnostics) -> Result<Vec<u8>, Error> {
     let mut text = String::new();
     for (name, converted) in named("policy", hosts, diagnostics) {
         let host = &converted.host;
