@@ -1,4 +1,5 @@
-//! What a pod notices of br-ex: real OVN on the bridge that the agent makes. `bridge::life` has the automatic one, and the migration.
+//! What a pod notices of br-ex: real OVN on the bridge that the agent makes. `bridge::life` has the automatic one, and the
+//! migration.
 
 use tests::{
     dayone::{

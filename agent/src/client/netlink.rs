@@ -33,7 +33,8 @@ use tokio::sync::Mutex;
 
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) use self::dump::Dump;
-pub(crate) use self::{kept_neighbours::KeptNeighbour, kept_routes::KeptRoute};
+pub(crate) use self::kept_neighbours::KeptNeighbour;
+pub(crate) use self::kept_routes::KeptRoute;
 use crate::model::{Address, Link, OnLink, Route, Scope};
 
 /// A failed operation of the kernel.
@@ -242,6 +243,26 @@ impl Netlink {
             #[allow(clippy::wildcard_enum_match_arm, reason = "non-exhaustive upstream")]
             _ => Neighbour::Unknown,
         })
+    }
+
+    /// Permanent neighbours of those of `links` with a name in `over`, of both families.
+    pub(crate) async fn permanent_neighbours(
+        &self,
+        links: &[Link],
+        over: &[String],
+    ) -> Result<Vec<KeptNeighbour>> {
+        let _turn = self.turn.lock().await;
+        let entries = self.handle.neighbours().get().execute().try_collect::<Vec<_>>().await;
+        let entries = entries.map_err(cannot("list neighbours"))?;
+        Ok(entries.iter().filter_map(|entry| kept_neighbours::kept(entry, links, over)).collect())
+    }
+
+    /// Restores a neighbour on the link of that name, if there is one by now.
+    pub(crate) async fn put_back_neighbour(&self, kept: &KeptNeighbour, links: &[Link]) -> Result {
+        let Some(link) = links.iter().find(|link| link.name == kept.link) else { return Ok(()) };
+        let request = self.handle.neighbours().add(link.index, kept.ip);
+        let done = request.link_layer_address(&kept.address).replace().execute().await;
+        done.map_err(cannot(format!("restore the neighbour {}", kept.ip)))
     }
 
     async fn neighbour_entry(&self, index: u32, ip: IpAddr) -> Result<Option<NeighbourMessage>> {
