@@ -6,7 +6,7 @@ export CARGO
 run := tests/stages/run
 suite := tests/stages/suite
 
-.PHONY: check check-all format tree packages build unit lab nmgen core deny doc tools ramdisk node release machines older \
+.PHONY: check check-all format tree packages build unit lab nmgen core deny doc tools ramdisk node release machines older ovn \
   nmgen-programs nmgen-release dayone two_stage soak
 check: format tree unit nmgen core
 check-all: check deny doc nmgen-programs nmgen-release dayone two_stage soak
@@ -63,13 +63,16 @@ machines:
 older: machines
 	@$(run) $@ tests/stages/lab prepare systemd252
 
+ovn: machines
+	@$(run) $@ tests/stages/lab prepare ovn
+
 nmgen-programs: ramdisk node release tools
 	@$(run) $@ $(suite) nmgen programs
 
 nmgen-release: release
 	@$(run) $@ $(suite) nmgen release
 
-dayone: node release older
+dayone: node release older ovn
 	@$(run) $@ $(suite) dayone rest
 
 two_stage: node release ramdisk machines

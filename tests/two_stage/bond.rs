@@ -118,39 +118,13 @@ interfaces:
 - {name: storage, type: vrf, state: up, vrf: {port: [bond1], route-table-id: 100}}
 ";
 
-/// A bridge that OVN-Kubernetes takes as the `Uplink` of a user-defined network ([`Links::Vrf`]).
-const UPLINK: &str = "\
-interfaces:
-- {name: enp0s20, type: ethernet, state: up, ipv4: {enabled: false}, ipv6: {enabled: false}}
-- name: br-blue
-  type: ovs-bridge
-  state: up
-  bridge: {port: [{name: enp0s20}, {name: br-blue}]}
-- name: br-blue
-  type: ovs-interface
-  state: up
-  ipv4: {enabled: true, dhcp: false, address: [{ip: 198.18.1.70, prefix-length: 24}]}
-  ipv6: {enabled: false}
-";
-const UPLINK_ROUTES: &str = "\
-routes:
-  config:
-  - {destination: 0.0.0.0/0, next-hop-address: 198.18.1.1, next-hop-interface: br-blue, metric: 500}
-";
-
-fn with_uplink(document: &str) -> String {
-    let routes = "routes:\n  config:\n";
-    assert!(document.contains(routes), "{document}");
-    document.replacen("interfaces:\n", UPLINK, 1).replacen(routes, UPLINK_ROUTES, 1)
-}
-
 /// The early bond becomes one of Open vSwitch: nothing of it is left, in the kernel nor in the files of the early network.
 fn becomes_one_of_open_vswitch(case: &VmCase<'_>, inside: &Inside) -> Result<()> {
     let early = under_own_names("active-backup");
     let (bond, rest) = early.split_once("  - name: bond0.100\n").expect("the VLAN");
     let (_, rest) = rest.split_once("dns-resolver:\n").expect("what follows it");
     let document = balance_slb(&format!("{bond}dns-resolver:\n{rest}"))?;
-    let document = with_uplink(&document.replacen("interfaces:\n", STORAGE, 1));
+    let document = document.replacen("interfaces:\n", STORAGE, 1);
     inside.write(&format!("/etc/nmstate/openshift/{NAME}.yml"), &document)?;
     inside.run_within(&["dayone", "apply"], VmCase::BOOT)?.success()?;
     assert!(case.peer().pings(ADDRESS, SOON)?);
@@ -173,8 +147,7 @@ fn becomes_one_of_open_vswitch(case: &VmCase<'_>, inside: &Inside) -> Result<()>
     Ok(())
 }
 
-/// A user-defined network of OVN-Kubernetes with its VRF and its `Uplink`, EVPN, an egress address and routes of FRR are no
-/// difference.
+/// A user-defined network of OVN-Kubernetes with its VRF, an egress address and routes of FRR are no difference.
 fn beside_others(inside: &Inside) -> Result<String> {
     let others = make_others(inside, Links::Vrf)?;
     let status = inside.run(&["dayone", "status"])?.success()?;
@@ -210,12 +183,11 @@ fn two_stages(
 
 #[tests::case]
 fn active_backup_and_a_second_boot() -> Result<()> {
-    let configuration = configuration(&with_uplink(&document()), PATIENCE);
+    let configuration = configuration(&document(), PATIENCE);
     let storage = |name: &str, mac: &str| Nic::new(name, mac).segment("storage");
     let machine = bonded("active-backup")
         .nic(storage("nic3", "52:54:00:00:00:73"))
-        .nic(storage("nic4", "52:54:00:00:00:74"))
-        .nic(Nic::new("nic5", "52:54:00:00:00:75").segment("uplink"));
+        .nic(storage("nic4", "52:54:00:00:00:74"));
     let peer = peer().address("storage", STORAGE_SERVER.into(), 24);
     two_stages("active-backup", machine, &peer, &configuration, |case| {
         let requests = case.requests()?;

@@ -3,14 +3,13 @@
 
 use crate::lab::{Inside, Result};
 
-/// The kernel's part in a user-defined network and in EVPN.
+/// The kernel's part in a user-defined network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Links {
-    /// A container's kernel has neither VRF nor VLAN: the network is a tap, its table and its rules, and EVPN's bridge
-    /// filters no VLAN.
+    /// A container's kernel has neither VRF nor VLAN: the network is a tap, its table and its rules. EVPN's bridge filters no VLAN.
     Tap,
-    /// The management port is an internal port of br-int, kept in Open vSwitch's database, in a VRF that is made anew after
-    /// each boot; so is EVPN's port, on a bridge with a VLAN for the network. br-blue of the document is the network's `Uplink`.
+    /// The management port is an internal port of br-int, kept in Open vSwitch's database, in a VRF that is made again after each
+    /// boot.
     Vrf,
 }
 
@@ -18,9 +17,9 @@ impl Links {
     fn make(self) -> String {
         match self {
             Self::Tap => format!(
-                "ip tuntap add ovn-k8s-mp2 mode tap\nip link add evbr-blue type bridge\n{EVPN}"
+                "ip tuntap add ovn-k8s-mp2 mode tap\nip link add evbr-blue type bridge\n{EVPN}{VIP}"
             ),
-            Self::Vrf => format!("{VRF}{UPLINK}{VLAN_BRIDGE}{EVPN}{VLANS}"),
+            Self::Vrf => VRF.to_owned(),
         }
     }
 }
@@ -30,15 +29,6 @@ ovs-vsctl --may-exist add-br br-int -- set bridge br-int fail-mode=secure \
   -- --may-exist add-port br-int ovn-k8s-mp2 -- set interface ovn-k8s-mp2 type=internal
 ip link add mp2-udn-vrf type vrf table 1010; ip link set mp2-udn-vrf up
 ip link set ovn-k8s-mp2 master mp2-udn-vrf
-";
-/// The document's bridge br-blue as an `Uplink` that is advertised with `targetVRF: auto`: its internal interface becomes a
-/// port of the VRF, and takes its routes along (`go-controller/pkg/node`: `reconcileUplinkGatewayVRFSlave` of
-/// `gateway_udn.go`, `enslaveInterfaceToVRF` of `vrfmanager/vrf_manager.go`).
-const UPLINK: &str = "\
-routes=$(ip route show dev br-blue | grep -v 'proto kernel')
-sysctl --quiet net.ipv6.conf.br-blue.keep_addr_on_down=1
-ip link set br-blue master mp2-udn-vrf
-echo \"$routes\" | while read -r route; do ip route add $route dev br-blue table 1010; done
 ";
 /// EVPN of a VTEP `blue` with br-ex's address (ovn-kubernetes 8871cd9ce, `go-controller/pkg/node/controllers/evpn`:
 /// `ensureDevices`, `ensureVXLAN`). FRR gives the VXLAN device its peers.
@@ -50,20 +40,12 @@ ip link set evx4-blue alias ovn-k8s-ndm:vxlan:evx4-blue master evbr-blue up
 bridge link set dev evx4-blue learning off neigh_suppress on isolated on
 bridge vni add dev evx4-blue vni 10012
 ";
-const VLAN_BRIDGE: &str =
-    "ip link add evbr-blue type bridge vlan_filtering 1 vlan_default_pvid 0\n";
-/// `VIDVNIMappings`, `reconcileSVIs`, `ensureOVSPort` of the same.
-const VLANS: &str = "\
-bridge link set dev evx4-blue vlan_tunnel on
-bridge vlan add dev evbr-blue vid 12 self; bridge vlan add dev evx4-blue vid 12
-bridge vlan add dev evx4-blue vid 12 tunnel_info id 10012
-ip link add svl2-blue link evbr-blue type vlan id 12; ip link set svl2-blue master mp2-udn-vrf up
-ovs-vsctl --may-exist add-port br-int ovl2-blue -- set interface ovl2-blue type=internal external_ids:iface-id=blue_macvrf
-ip link set ovl2-blue master evbr-blue up; bridge vlan add dev ovl2-blue vid 12 pvid untagged
+/// A VIP by BGP: kube-vip's routes have its table and protocol (kube-vip bee5cfe, `cmd/kube-vip.go`), and FRR takes them from there
+/// (pull requests 6326 of openshift/machine-config-operator, 3047 of openshift/cluster-network-operator).
+const VIP: &str = "\
+ip address add 192.0.2.99/32 dev lo
+ip route add 192.0.2.99/32 dev lo table 198 proto 248
 ";
-/// The last two lines are a VIP by BGP: kube-vip's routes have its table and protocol (kube-vip bee5cfe, `cmd/kube-vip.go`),
-/// and FRR takes them from there (pull requests 6326 of openshift/machine-config-operator, 3047 of
-/// openshift/cluster-network-operator).
 const MAKE: &str = "\
 ip link set ovn-k8s-mp2 up; ip address add 10.200.1.2/24 dev ovn-k8s-mp2
 ip route add 10.200.0.0/16 via 10.200.1.1 dev ovn-k8s-mp2 table 1010 onlink
@@ -76,8 +58,6 @@ ip rule add priority 6000 from 10.200.1.7 lookup 1111
 ip route add default via 192.0.2.1 dev br-ex table 1111
 ip route add 10.132.0.0/16 via 192.0.2.1 dev br-ex proto bgp metric 20
 ip route add 10.133.0.0/16 proto bgp metric 20 nexthop via 192.0.2.1 dev br-ex nexthop via 192.0.2.2 dev br-ex
-ip address add 192.0.2.99/32 dev lo
-ip route add 192.0.2.99/32 dev lo table 198 proto 248
 ";
 /// nmstate takes routes over br-ex that have no protocol of their own, as OVN-Kubernetes adds them, into
 /// br-ex's profile with its next change: NetworkManager's are the same but for their protocol.
@@ -85,10 +65,9 @@ const LOOK: &str = "\
 ip -oneline link show type vrf | cut -d: -f2; ls /sys/class/net/ovn-k8s-mp2/master/lower* -d 2>/dev/null || :
 ip -oneline address show dev ovn-k8s-mp2 | sed 's/valid_lft.*//'
 for link in br-ex lo; do ip -oneline address show dev $link | grep -o -e 192.0.2.88/32 -e 192.0.2.99/32 || :; done
-for link in evbr-blue evx4-blue svl2-blue ovl2-blue; do [ ! -e /sys/class/net/$link ] || echo $link $(ip -details -oneline link show dev $link | \
-  grep -o -e ,UP -e 'mtu [0-9]*' -e 'master [^ ]*' -e external -e vnifilter -e 'local [^ ]*' -e 'vlan_filtering .' -e 'vlan protocol.*id [0-9]*' \
-  -e 'learning o[nf]*' -e 'neigh_suppress o[nf]*' -e 'isolated o[nf]*' -e 'vlan_tunnel o[nf]*') \
-  $(bridge vni show dev $link; bridge vlan tunnelshow dev $link; bridge vlan show dev $link); done
+for link in evbr-blue evx4-blue; do [ ! -e /sys/class/net/$link ] || echo $link $(ip -details -oneline link show dev $link | \
+  grep -o -e ,UP -e 'mtu [0-9]*' -e 'master [^ ]*' -e external -e vnifilter -e 'local [^ ]*' \
+  -e 'learning o[nf]*' -e 'neigh_suppress o[nf]*' -e 'isolated o[nf]*') $(bridge vni show dev $link); done
 for table in 198 1010 1111; do ip route show table $table | sed 's/ proto static//; s/ onlink//'; done; ip route show proto bgp; ip rule | grep -e ^2000 -e ^6000";
 
 /// Makes them, and returns how they look.
