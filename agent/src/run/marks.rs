@@ -2,7 +2,7 @@
 //!
 //! The first seven are a decision's; ARCHITECTURE.md shows which decision sets and clears them.
 //!
-//! | mark | who looks |
+//! | mark | read by |
 //! |---|---|
 //! | `chosen` | nmstate-configuration and nmstate keep off |
 //! | `in-force` | ovs-configuration keeps off |
