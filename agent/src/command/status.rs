@@ -188,6 +188,7 @@ pub(crate) async fn text(paths: &Paths, form: StatusForm) -> Result<(String, Res
                 report: &node.report,
                 verdict: assessment.verdict.row().word,
                 verdict_reason: assessment.code,
+                why: &assessment.reason,
             };
             as_json(&printed)?
         }
@@ -195,7 +196,7 @@ pub(crate) async fn text(paths: &Paths, form: StatusForm) -> Result<(String, Res
     Ok((text, assessment.result()))
 }
 
-/// The output of `--json`: the report, and its verdict in fixed words.
+/// The output of `--json`: the report, and its verdict in fixed words and in a sentence.
 #[derive(Serialize)]
 #[serde(rename_all = "kebab-case")]
 struct Printed<'a> {
@@ -203,6 +204,7 @@ struct Printed<'a> {
     report: &'a StatusReport,
     verdict: &'static str,
     verdict_reason: Option<Code>,
+    why: &'a str,
 }
 
 /// The service whose absence explains everything else; a node without a document or bridge needs none.

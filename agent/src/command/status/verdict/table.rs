@@ -1,5 +1,6 @@
-//! The table of verdicts: what every output prints of one, beside its texts. A new verdict is a row here, and its texts in
-//! `verdict.rs`. Programs read the words; they never change.
+//! The table of verdicts: what every output prints of one, beside its texts. A new verdict is a row here, its texts in
+//! `verdict.rs`, its words in the schemas and the runbook, and a new unit's name in dayone-health.service and the alerts. Programs
+//! read the words; they never change.
 
 use std::time::Duration;
 
@@ -220,7 +221,7 @@ mod tests {
 
     /// Programs, `nmgen report` among them, know the words from there.
     #[test]
-    fn the_schema_has_every_word() -> Result<(), serde_json::Error> {
+    fn the_schemas_have_every_word() -> Result<(), serde_json::Error> {
         let schema = include_str!("../../../../doc/status.schema.json");
         let schema: Value = serde_json::from_str(schema)?;
         let properties = &schema["properties"];
@@ -231,6 +232,13 @@ mod tests {
         // A verdict of which nothing is to be said.
         reasons.as_array_mut().into_iter().for_each(|all| all.push(Value::Null));
         assert_eq!(properties["verdict-reason"]["enum"], reasons);
+        // "healthy" is the first, the others follow in order.
+        let health = include_str!("../../../../doc/health.schema.json");
+        let health: Value = serde_json::from_str(health)?;
+        let units: BTreeSet<&str> = Verdict::ALL.iter().map(|verdict| verdict.row().unit).collect();
+        let mut units: Vec<&str> = units.into_iter().collect();
+        units.sort_by_key(|unit| *unit != "healthy");
+        assert_eq!(health["properties"]["reason"]["enum"], json!(units));
         Ok(())
     }
 

@@ -139,10 +139,11 @@ pub(super) struct Account {
     units: Vec<String>,
     removed: Option<String>,
     trial: Option<Trial>,
+    // Both have this.
+    why: Option<String>,
     // A node's health has these.
     failed: Option<bool>,
     reason: Option<String>,
-    why: Option<String>,
     looked: Option<IgnoredAny>,
 }
 
@@ -190,8 +191,9 @@ impl Account {
         let removed = self.removed.filter(|_| is_gone);
         let removed = removed.map(|path| format!("{path} is no longer this node's"));
         let trial = self.trial.and_then(|trial| trial.reason).filter(|_| verdict == "TRIAL");
-        // Causes that explain others come first.
+        // A status of 0.2.0 has no sentence; its causes that explain others come first.
         let causes = [
+            self.why.filter(|why| !why.is_empty()),
             trial,
             removed,
             self.refused,
