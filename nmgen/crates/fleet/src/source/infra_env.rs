@@ -87,19 +87,12 @@ impl InfraEnvs {
         let is_selected = |config: &Config| {
             self.environments.iter().any(|environment| environment.selects(config))
         };
-        for config in &self.configs {
-            let message = match config.labels.is_empty() {
-                true => "this NMStateConfig has no labels, so no InfraEnv selects it",
-                // One mistake in a selector leaves out all.
-                false if has_selected && has_environment(config) => {
-                    "no InfraEnv here selects this NMStateConfig"
-                }
-                false => continue,
-            };
-            if !is_selected(config) {
+        // One mistake in a selector leaves out all.
+        for config in self.configs.iter().filter(|_| has_selected) {
+            if has_environment(config) && !is_selected(config) {
+                let message = "no InfraEnv here selects this NMStateConfig";
                 let help = "its host boots by DHCP: add a label that spec.nmStateConfigLabelSelector asks for";
-                let place = config.place.clone();
-                found.add(INFRA_ENV_SELECTOR, place, message, help);
+                found.add(INFRA_ENV_SELECTOR, config.place.clone(), message, help);
             }
         }
         found
