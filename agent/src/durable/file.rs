@@ -129,7 +129,10 @@ pub(crate) fn set_aside(path: &Path) -> Result<PathBuf> {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(".damaged");
     let aside = path.with_file_name(name);
-    remove(&aside)?;
+    // A file replaces a file. Two readers may find the same one damaged: the later one must not remove what the first has moved.
+    if path.is_dir() || aside.is_dir() {
+        remove(&aside)?;
+    }
     rename(path, &aside)?;
     Ok(aside)
 }
@@ -292,6 +295,8 @@ mod tests {
             assert!(read_json_or_set_aside::<serde_json::Value>(&path)?.is_none());
             assert!(!path.exists());
             let aside = dir.path().join("record.json.damaged");
+            // Of a reader that comes too late.
+            assert!(super::set_aside(&path).is_err());
             assert_eq!(std::fs::read_to_string(aside)?, text);
         }
         Ok(())
