@@ -58,26 +58,25 @@ impl OfOthers {
     }
 
     /// Restores what is over `links` alone, or everything without them. A refusal is told: no part of the change depends on it.
-    pub(super) async fn put_back(&self, net: &Clients<'_>, over: Option<&[&str]>) {
+    pub(super) async fn put_back(mut self, net: &Clients<'_>, over: Option<&[&str]>) {
         let is_over = |link: &str| over.is_none_or(|over| over.contains(&link));
-        let mut kept = self.clone();
-        kept.routes.retain(|route| over.is_none_or(|over| route.is_over(over)));
-        kept.neighbours.retain(|neighbour| is_over(&neighbour.link));
-        kept.forwarding.retain(|forwarding| is_over(&forwarding.link.name));
-        kept.bound.retain(|bound| is_over(&bound.bridge));
-        let Self { routes, neighbours, forwarding, bound } = &kept;
+        self.routes.retain(|route| over.is_none_or(|over| route.is_over(over)));
+        self.neighbours.retain(|neighbour| is_over(&neighbour.link));
+        self.forwarding.retain(|forwarding| is_over(&forwarding.link.name));
+        self.bound.retain(|bound| is_over(&bound.bridge));
+        let Self { routes, neighbours, forwarding, bound } = &self;
         if routes.is_empty() && neighbours.is_empty() && forwarding.is_empty() && bound.is_empty() {
             return;
         }
         let Some(links) = net.netlink.links().await.or_warn() else { return };
-        for switch in kept.forwarding.iter().filter_map(|forwarding| forwarding.lost(&links)) {
+        for switch in forwarding.iter().filter_map(|forwarding| forwarding.lost(&links)) {
             fs::write(switch, "1\n").map_err(cannot("write", switch)).or_warn();
         }
-        for neighbour in &kept.neighbours {
+        for neighbour in neighbours {
             net.netlink.put_back_neighbour(neighbour, &links).await.or_warn();
         }
-        put_back_routes(net, &kept.routes, &links).await;
-        put_back_bound(net.paths, &kept.bound, &links).await;
+        put_back_routes(net, routes, &links).await;
+        put_back_bound(net.paths, bound, &links).await;
     }
 }
 
@@ -125,8 +124,9 @@ async fn put_back_bound(paths: &Paths, wanted: &[BoundAddress], links: &[Link]) 
     let Some(socket) = control_socket(paths) else { return };
     for lost in wanted {
         let is_its = |link: &Link| link.name == lost.bridge && link.mac.as_ref() == Some(&lost.mac);
-        let is_lost = !bound(paths, std::slice::from_ref(&lost.bridge)).await.contains(lost);
-        if !is_lost || !links.iter().any(is_its) {
+        if !links.iter().any(is_its)
+            || bound(paths, std::slice::from_ref(&lost.bridge)).await.contains(lost)
+        {
             continue;
         }
         let BoundAddress { bridge, vlan, mac } = lost;
