@@ -73,6 +73,10 @@ pub(crate) enum NetworkError {
     NotReady { what: String, bound: Duration },
     #[error("the current state still lacks: {subjects}")]
     Missing { subjects: String },
+    #[error(
+        "{lacking}; ovs-vswitchd does not carry out what Open vSwitch's database has: `systemctl restart ovs-vswitchd.service`"
+    )]
+    HungDaemon { lacking: Box<NetworkError> },
     #[error("no address came from the network on {links}")]
     NoLease { links: String },
     #[error("the address {address} is already in use by another host")]

@@ -259,6 +259,12 @@ fn open_vswitch_that_hangs_in_the_roll_back() -> Result<(), Error> {
         assert!(it.text().contains("gateway 192.0.2.254"), "{}", it.text());
         assert_eq!(it.exit, 3, "{}", it.text());
         assert!(case.peer().pings(ADDRESS, SOON)?);
+
+        // Nothing else names the program that hangs: its process and Open vSwitch's database are there.
+        let it = try_document(&inside, &Document::new().text())?;
+        assert_eq!(it.exit, 3, "{}", it.text());
+        let words = "; ovs-vswitchd does not carry out what Open vSwitch's database has";
+        assert!(it.text().contains(words), "{}", it.text());
         inside.sh("systemctl stop dayone.service")?;
         crash_open_vswitch(&inside)?;
         inside.sh("ip link show dev br-ex")?;

@@ -5,6 +5,8 @@ use std::{
     time::Duration,
 };
 
+use nmgen::chain;
+
 use super::{
     Network, NetworkError, Result, Say, Undone, above, activate, automatic, bridges, captures,
     clients::Clients,
@@ -30,6 +32,9 @@ use crate::{
     state::{Macs, Parsed, State},
 };
 
+/// ovs-vswitchd carries a change out within milliseconds, unless it is busy.
+const CARRIED_OUT: Duration = Duration::from_secs(5);
+
 pub(crate) struct RealNetwork<'a> {
     clients: Clients<'a>,
     /// Addresses on the document's interfaces from neither a profile nor a lease, which must stay
@@ -52,6 +57,19 @@ impl<'a> RealNetwork<'a> {
 
     async fn ovsdb(&self) -> Result<Ovsdb> {
         Ok(Ovsdb::connect(&self.clients.paths.ovsdb_socket()).await?)
+    }
+
+    /// Names ovs-vswitchd in a failure if it carries nothing out: its process and the database are there, and nothing else names it.
+    async fn with_daemon(&self, lacking: NetworkError) -> NetworkError {
+        let carried_out =
+            async { Ok::<_, NetworkError>(self.ovsdb().await?.carried_out(CARRIED_OUT).await?) };
+        match carried_out.await {
+            Ok(()) => lacking,
+            Err(late) => {
+                tracing::debug!("{}", chain(&late));
+                NetworkError::HungDaemon { lacking: Box::new(lacking) }
+            }
+        }
     }
 
     /// Restores what other programs had on these links, or on all.
@@ -314,7 +332,10 @@ impl Network for RealNetwork<'_> {
     }
 
     async fn verify_profiles(&self, plan: &BridgePlan, bound: Duration) -> Result {
-        automatic::verify(&self.clients, plan, bound).await
+        match automatic::verify(&self.clients, plan, bound).await {
+            Err(lacking @ NetworkError::Missing { .. }) => Err(self.with_daemon(lacking).await),
+            verified => verified,
+        }
     }
 
     async fn verify(&self, desired: &State, wants: &Wants, bound: Duration) -> Result {
@@ -322,7 +343,12 @@ impl Network for RealNetwork<'_> {
         let compared =
             if self.by_profiles.get() { Compared::KernelFirst } else { Compared::Whole(None) };
         tokio::select! {
-            verified = verify::verify(&self.clients, desired, wants, bound, compared) => verified?,
+            verified = verify::verify(&self.clients, desired, wants, bound, compared) => match verified {
+                Err(lacking) if !wants.ovs_interfaces.is_empty() => {
+                    return Err(self.with_daemon(lacking).await);
+                }
+                verified => verified?,
+            },
             lost = foreign::guard(&self.clients, &foreign) => match lost? {},
         }
         // A card that is a port by now has no routes any more.
