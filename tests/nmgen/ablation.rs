@@ -76,18 +76,23 @@ fn ablate(document: &Document, seen: &Seen, faults: &mut BTreeMap<(String, Strin
     // Written by serde_yaml like the changed ones, one scalar a line.
     let text = serde_yaml::to_string(&original).unwrap();
     let diagnostics = documents::convert(&document.name, &text).diagnostics;
+    let judgement = judged(&original);
     for (path, value) in yaml::leaves(&original) {
         if is_told(&original, &path, &diagnostics) || is_left_alone(&original, &path) {
             continue;
         }
         let others = seen.others(&original, &path, &value);
-        let fault = match try_others(&original, &path, &value, &others) {
+        let fault = match try_others(&original, judgement.as_ref(), &path, &value, &others) {
             Tried::Differs => continue,
             Tried::Same => Fault::Silent,
             // If other fields forbid every other value, try a smaller document.
             Tried::Refused => {
-                let mut smaller = smaller(&original, &path).into_iter();
-                if smaller.any(|less| try_others(&less, &path, &value, &others) == Tried::Differs) {
+                let differs = |less: Value| {
+                    let judgement = judged(&less);
+                    let tried = try_others(&less, judgement.as_ref(), &path, &value, &others);
+                    tried == Tried::Differs
+                };
+                if smaller(&original, &path).into_iter().any(differs) {
                     continue;
                 }
                 Fault::NoOtherValue
@@ -107,16 +112,26 @@ enum Tried {
     Refused,
 }
 
-fn try_others(document: &Value, path: &[Step], value: &Value, others: &[Value]) -> Tried {
-    let Some((state, output)) = judged(document) else { return Tried::Refused };
+/// nmstate's reading and nmgen's output.
+type Judgement = (Value, Vec<(String, String)>);
+
+/// Tries other values in a document, whose own judgement the caller has.
+fn try_others(
+    document: &Value,
+    judgement: Option<&Judgement>,
+    path: &[Step],
+    value: &Value,
+    others: &[Value],
+) -> Tried {
+    let Some((state, output)) = judgement else { return Tried::Refused };
     let mut tried = Tried::Refused;
     for other in others {
         let one = yaml::replaced(document, path, other.clone());
         let everywhere = yaml::renamed(document, value, other);
         for changed in [one, everywhere] {
             match judged(&changed) {
-                Some((other_state, other_output)) if other_state != state => {
-                    if other_output != output {
+                Some((other_state, other_output)) if other_state != *state => {
+                    if other_output != *output {
                         return Tried::Differs;
                     }
                     tried = Tried::Same;
@@ -165,8 +180,8 @@ fn smaller(document: &Value, path: &[Step]) -> Vec<Value> {
     found
 }
 
-/// nmstate's reading and nmgen's output; `None` if nmstate does not convert the document.
-fn judged(document: &Value) -> Option<(Value, Vec<(String, String)>)> {
+/// Returns `None` if nmstate does not convert the document.
+fn judged(document: &Value) -> Option<Judgement> {
     let state: nmstate::NetworkState = serde_yaml::from_value(document.clone()).ok()?;
     state.gen_conf().ok()?;
     let text = serde_yaml::to_string(document).unwrap();
@@ -193,6 +208,9 @@ fn is_told(document: &Value, path: &[Step], diagnostics: &[Diagnostic]) -> bool 
         .iter()
         .filter_map(|found| found.place.position.as_ref().map(|position| position.start.line))
         .collect();
+    if lines.is_empty() {
+        return false;
+    }
     (1..=path.len()).any(|length| {
         let part = &path[..length];
         let at = |path: &[Step]| lines.contains(&line(document, path));
