@@ -26,6 +26,41 @@ pub fn is_harmless(key: &str) -> bool {
         name == key
             || name.len() >= SHORTEST
                 && name.len().abs_diff(key.len()) <= 1
-                && strsim::osa_distance(name, key) <= 1
+                && is_one_edit_away(name.as_bytes(), key.as_bytes())
     })
+}
+
+/// Returns whether one letter more, less or different, or two in the other order, make one text of the other. A table of distances
+/// takes half of the time of a document with 50,000 such keys.
+fn is_one_edit_away(one: &[u8], other: &[u8]) -> bool {
+    let before = one.iter().zip(other).take_while(|(a, b)| a == b).count();
+    let (one, other) = (&one[before..], &other[before..]);
+    let after = one.iter().rev().zip(other.iter().rev()).take_while(|(a, b)| a == b).count();
+    match (&one[..one.len() - after], &other[..other.len() - after]) {
+        ([a, b], [c, d]) => (a, b) == (d, c),
+        (one, other) => one.len() <= 1 && other.len() <= 1,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_one_edit_away;
+
+    #[test]
+    fn one_edit_is_a_distance_of_one() {
+        let texts = [
+            "encrypt", "encrypts", "encryp", "ecrypt", "encrytp", "necrypt", "encript", "encrpyt",
+            "encrytpt", "crypten", "", "e", "aab", "aba", "abab", "baab", "baba",
+        ];
+        for one in texts {
+            for other in texts {
+                let is_near = strsim::osa_distance(one, other) <= 1;
+                assert_eq!(
+                    is_one_edit_away(one.as_bytes(), other.as_bytes()),
+                    is_near,
+                    "{one} {other}"
+                );
+            }
+        }
+    }
 }
