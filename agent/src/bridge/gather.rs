@@ -84,8 +84,7 @@ impl Readings {
 
     /// The inputs, with the files beside them.
     pub(crate) fn inputs(self, paths: &Paths, settings: &Settings) -> Result<Inputs, GatherError> {
-        let Self { links, addresses, mut default_routes, profiles, active, bridges } = self;
-        default_routes.retain(|route: &Route| !route.is_multipath);
+        let Self { links, addresses, default_routes, profiles, active, bridges } = self;
         let mut drivers = BTreeMap::new();
         for link in &links {
             let Some(device) = paths.device(&link.name) else { continue };
@@ -93,7 +92,7 @@ impl Readings {
             drivers.extend(driver.map(|driver| (link.name.clone(), driver)));
         }
         let options = Options { datapath_type: settings.bridge.datapath_type.clone() };
-        let files = files(paths)?;
+        let files = files(paths)?.by_kernel_names(&links);
         Ok(Inputs {
             links,
             drivers,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::model::{Active, Address, Bridge, Link, Profile, Route};
+use crate::model::{Active, Address, Bridge, Link, LinkRef, Profile, Route};
 
 /// A node without its automatic bridge, or with one of an earlier run.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -13,8 +13,8 @@ pub(crate) struct Inputs {
     pub(crate) drivers: BTreeMap<String, String>,
     /// Addresses, in the kernel's order.
     pub(crate) addresses: Vec<Address>,
-    /// Default routes of the main table, in the kernel's order, IPv4 before IPv6.
-    /// Only those with one next hop: configure-ovs.sh passes over the others.
+    /// Default routes of the main table, in the kernel's order, IPv4 before IPv6; each next hop of a route, as configure-ovs.sh
+    /// finds it in the lines of `ip route`.
     pub(crate) default_routes: Vec<Route>,
     /// All profiles, those that NetworkManager generated for foreign devices excluded.
     pub(crate) profiles: Vec<Profile>,
@@ -56,6 +56,20 @@ pub(crate) struct Files {
     pub(crate) boot_done: bool,
     /// Whether `/etc/nmstate/openshift/applied` exists.
     pub(crate) applied: bool,
+}
+
+impl Files {
+    /// Returns the files with the kernel's names of links: whoever writes one may know a card by an alternative name.
+    pub(crate) fn by_kernel_names(mut self, links: &[Link]) -> Self {
+        for name in [&mut self.default_bridge, &mut self.extra_bridge, &mut self.hint] {
+            let Some(name) = name else { continue };
+            let by_name = LinkRef::Name(name.clone());
+            if let Some(link) = links.iter().find(|link| link.is(&by_name)) {
+                name.clone_from(&link.name);
+            }
+        }
+        self
+    }
 }
 
 /// Settings of the agent that the plan depends on.

@@ -17,8 +17,10 @@ pub(super) fn removal(inputs: &Inputs, planned: &[PlannedProfile]) -> Removal {
             !moved.iter().any(|names| names.has_id(&planned_profile.id))
         })
     };
+    // Somebody has changed one of an earlier boot and saved it: the bridge's settings come from the uplink's own profile.
+    let is_kept = |profile: &Profile| is_planned(profile.uuid()) && !profile.is_saved;
     let goes = |profile: &&Profile| {
-        !is_planned(profile.uuid())
+        !is_kept(profile)
             && (names::is_automatic(profile.id()) || is_of_other_bridge(inputs, profile))
     };
     // NetworkManager finds a bridge by its name and its profile's UUID, and before 1.54 keeps one

@@ -33,7 +33,7 @@ fn profiles(all: &[Configured<'_>]) -> Fallible<Profiles> {
                 .insert(property.to_owned(), serde_json::from_value(value)?);
         }
         settings.set("connection", "uuid", uuid.clone());
-        found.0.push(Profile { path: String::new(), settings });
+        found.0.push(Profile { settings, ..Profile::default() });
         found.1.push(Active { uuid, device: (*device).to_owned(), kind: (*kind).to_owned() });
     }
     Ok(found)

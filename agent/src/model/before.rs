@@ -77,6 +77,9 @@ pub(crate) struct Before {
     /// Addresses of the links with these, those of the network too: compared at the commit, and asked of no roll back.
     #[serde(skip)]
     pub(crate) leading: Vec<OnLink>,
+    /// Addresses of global scope on every link, likewise.
+    #[serde(skip)]
+    pub(crate) present: Vec<OnLink>,
     pub(crate) active: Vec<Active>,
     /// UUIDs of those whose activation had succeeded.
     pub(crate) activated: Vec<String>,
@@ -155,8 +158,8 @@ mod tests {
 
     fn route(link: &str, metric: u32) -> Route {
         let gateway = std::net::Ipv4Addr::new(192, 0, 2, 1).into();
-        let (is_multipath, is_advertised, link) = (false, false, link.to_owned());
-        Route { gateway, family: Family::Ipv4, index: 1, link, metric, is_multipath, is_advertised }
+        let (is_advertised, link) = (false, link.to_owned());
+        Route { gateway, family: Family::Ipv4, index: 1, link, metric, is_advertised }
     }
 
     /// NetworkManager numbers the metrics in the order of the activations.

@@ -112,8 +112,6 @@ pub(crate) struct Route {
     pub(crate) link: String,
     /// 0 if the route has none.
     pub(crate) metric: u32,
-    /// Whether the route has other next hops too.
-    pub(crate) is_multipath: bool,
     /// Whether a router has advertised itself (RFC 4861), so that the route goes with it.
     #[serde(default)]
     pub(crate) is_advertised: bool,
@@ -176,7 +174,6 @@ mod tests {
             index: 1,
             link: link.to_owned(),
             metric,
-            is_multipath: false,
             is_advertised: false,
         };
         let named = |link: Option<&str>, ip: IpAddr| Gateway { link: link.map(str::to_owned), ip };
@@ -201,7 +198,6 @@ mod tests {
             index: 1,
             link: link.to_owned(),
             metric: 100,
-            is_multipath: false,
             is_advertised,
         };
         for (before, now, is_back) in [

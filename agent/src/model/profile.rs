@@ -10,6 +10,9 @@ pub(crate) struct Profile {
     pub(crate) path: String,
     /// Everything but secrets.
     pub(crate) settings: ConnectionSettings,
+    /// Whether it is in a file that stays.
+    #[serde(default)]
+    pub(crate) is_saved: bool,
 }
 
 impl Profile {

@@ -153,18 +153,29 @@ impl Wants {
         let moved = |family: Family| {
             let (had, has) = (of(&before.leading, family), of(now, family));
             let (was, after) = (had.first()?, has.first()?);
-            let is_kept = has.iter().any(|address| had.iter().any(|had| had.ip == address.ip));
+            // Another link may have led before, while the node had the address.
+            let mut before = before.leading.iter().chain(&before.present);
+            let is_kept = before.any(|had| has.iter().any(|address| had.ip == address.ip));
             let asks = |dynamic: &Dynamic| {
                 dynamic.link == after.link
                     && if family == Family::Ipv4 { dynamic.v4 } else { dynamic.v6 }
             };
             let is_stated = self.addresses.iter().any(|address| has.contains(address));
             let is_given = self.dynamic.iter().any(asks) && !is_stated;
+            // Whole addresses are DHCPv6's; a router's prefix is completed by the MAC address.
+            let remedy = match (family, after.prefix) {
+                (Family::Ipv6, 128) => {
+                    "a DHCPv6 server knows an interface by its IAID, which goes with its name: reserve the address, or make it static"
+                        .to_owned()
+                }
+                (Family::Ipv4 | Family::Ipv6, _) => format!(
+                    "the network knows a node by its MAC address, which `mac-address` or `copy-mac-from` of {} keeps",
+                    after.link
+                ),
+            };
             (is_given && !is_kept).then(|| {
                 format!(
-                    "the network has given the node another {family} address: {after}, and before the change {was}; a DHCP server \
-                     knows a node by its MAC address, which `mac-address` or `copy-mac-from` of {} keeps",
-                    after.link
+                    "the network has given the node another {family} address: {after}, and before the change {was}; {remedy}"
                 )
             })
         };
@@ -292,10 +303,12 @@ mod tests {
             leading: last.iter().map(|last| on("eno1", *last)).collect(),
             ..Before::default()
         };
+        let without_lead = Before { present: vec![on("eno1", 11)], ..before(&[10]) };
         for (before, now, wants, is_told) in [
             (before(&[10]), vec![on("br-ex", 11)], dynamic("br-ex"), true),
             (before(&[10]), vec![on("br-ex", 10)], dynamic("br-ex"), false),
             (before(&[9, 10]), vec![on("br-ex", 10)], dynamic("br-ex"), false),
+            (without_lead, vec![on("br-ex", 11)], dynamic("br-ex"), false),
             // On purpose.
             (before(&[10]), vec![on("br-ex", 11)], fixed, false),
             // Another card leads: the probes judge that.
@@ -320,7 +333,6 @@ mod tests {
             index: 1,
             link: (*link).to_owned(),
             metric: *metric,
-            is_multipath: false,
             is_advertised: false,
         };
         let routes = |all: &[(&str, u32)]| all.iter().map(route).collect::<Vec<Route>>();

@@ -125,7 +125,7 @@ mod tests {
         settings.set("connection", "type", kind);
         settings.set("connection", "controller", controller);
         settings.set(kind, "parent", parent);
-        Profile { path: String::new(), settings }
+        Profile { settings, ..Profile::default() }
     }
 
     fn on(link: &str, last: u8) -> OnLink {

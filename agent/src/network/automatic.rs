@@ -313,7 +313,6 @@ mod tests {
             index: 1,
             link: "br-ex".to_owned(),
             metric,
-            is_multipath: false,
             is_advertised: true,
         };
         let all = [

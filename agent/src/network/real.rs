@@ -238,6 +238,8 @@ impl Network for RealNetwork<'_> {
         *self.of_others.borrow_mut() = besides;
         let addresses: Vec<Address> = addresses.into_iter().map(|kept| kept.address).collect();
         let leading = Lead::addresses(&routes, &addresses);
+        let present = addresses.iter().filter(|address| address.is_global());
+        let present = present.map(|address| address.on.clone()).collect();
         let (dynamic, fixed): (Vec<_>, Vec<_>) =
             addresses.into_iter().filter(|a| a.is_global()).partition(|a| a.dynamic);
         let leased = |is_ipv4: bool| -> Vec<String> {
@@ -263,6 +265,7 @@ impl Network for RealNetwork<'_> {
             gateways: routes.iter().map(gateway).collect(),
             leads: Lead::of(&routes),
             leading,
+            present,
             active,
             activated,
             mtus,

@@ -136,8 +136,25 @@ fn both_families_from_the_network() -> Result<(), Error> {
         );
         let status = inside.run(&["dayone", "status"])?;
         assert_eq!(status.status.code(), Some(0), "{status}");
-        Ok(())
+        saved_profiles_are_in_memory_again(case)
     })
+}
+
+/// Somebody changes the bridge's profiles by nmcli, which saves them: after a boot they were the network, and no commit knew it.
+fn saved_profiles_are_in_memory_again(case: &mut Case<'_>) -> Result<(), Error> {
+    let inside = case.inside()?;
+    inside.sh("for id in br-ex ovs-port-phys0 ovs-port-br-ex ovs-if-phys0 ovs-if-br-ex; do \
+         nmcli connection modify $id connection.stable-id lab; done")?;
+    let saved = "ls /etc/NetworkManager/system-connections";
+    assert!(inside.sh(saved)?.contains("ovs-if-br-ex.nmconnection"));
+    case.reboot()?;
+    let inside = case.inside()?;
+    let it = bridge_outcome(&inside, None)?;
+    assert_eq!(it.exit, 0, "{}", it.text());
+    assert_eq!(inside.sh(saved)?, "eno1.nmconnection");
+    let status = inside.run(&["dayone", "status"])?;
+    assert_eq!(status.status.code(), Some(0), "{status}");
+    has_the_one_lease(case)
 }
 
 #[tests::case]

@@ -16,10 +16,11 @@ use crate::{
 
 /// Properties of `connection` that do not come along: those of the profile's identity and place, and
 /// those of the device.
-const NOT_COPIED: [&str; 18] = [
+const NOT_COPIED: [&str; 19] = [
     "auth-retries",
     "autoconnect",
     "autoconnect-ports",
+    "autoconnect-retries",
     "autoconnect-slaves",
     "controller",
     "id",

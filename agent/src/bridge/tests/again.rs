@@ -3,7 +3,7 @@
 
 use super::node::{dhcp, fixed, mac, node, profile};
 use crate::bridge::{
-    inputs::Inputs,
+    inputs::{Files, Inputs},
     names::uuid,
     plan::{BridgePlan, Role},
 };
@@ -258,7 +258,7 @@ fn the_uplink_of_the_second_bridge_is_left_alone_when_the_file_goes() {
     assert_eq!(both.extra.as_deref(), Some("eno2"));
     let made = |node: Inputs, plan: &BridgePlan| {
         plan.profiles.iter().fold(node, |node, planned| {
-            node.idle(Profile { path: "/".to_owned(), settings: planned.settings.clone() })
+            node.idle(Profile { settings: planned.settings.clone(), ..Profile::default() })
         })
     };
     let mut again = made(node, &both);
@@ -278,6 +278,30 @@ fn the_uplink_of_the_second_bridge_is_left_alone_when_the_file_goes() {
     assert_eq!(plan.extra, None);
     let gone = ["br-ex1", "ovs-port-phys1", "ovs-port-br-ex1", "ovs-if-phys1", "ovs-if-br-ex1"];
     assert_eq!(removed(&plan), gone);
+}
+
+#[test]
+fn a_saved_profile_of_an_earlier_boot_is_made_again() {
+    let node = node(dhcp("eno1"));
+    let own = node.planned().profiles.into_iter().find(|profile| profile.id == "ovs-if-br-ex");
+    let settings = own.map(|own| own.settings).unwrap_or_default();
+    for (is_saved, gone) in [(false, &[][..]), (true, &["ovs-if-br-ex"])] {
+        let again = node.clone().idle(Profile {
+            settings: settings.clone(),
+            is_saved,
+            ..Profile::default()
+        });
+        assert_eq!(removed(&again.planned()), gone);
+    }
+}
+
+#[test]
+fn a_file_may_name_a_card_by_an_alternative_name() {
+    let mut node = node(dhcp("eno1"));
+    node.links[0].alt_names = vec!["enp9s0".to_owned()];
+    let files = Files { default_bridge: Some("enp9s0".to_owned()), ..Files::default() };
+    node.files = files.by_kernel_names(&node.links);
+    assert_eq!(node.planned().uplink.link, "eno1");
 }
 
 #[test]

@@ -26,7 +26,7 @@ pub(super) fn profile(id: &str, kind: &str, interface: &str) -> Profile {
     settings.set("connection", "type", kind);
     settings.set("connection", "interface-name", interface);
     settings.set("connection", "timestamp", Value::U64(1));
-    Profile { path: format!("/{id}"), settings }
+    Profile { path: format!("/{id}"), settings, is_saved: false }
 }
 
 /// An Ethernet profile with DHCP and without IPv6.
@@ -149,7 +149,6 @@ impl Inputs {
             family: Family::of(gateway),
             metric,
             index: 0,
-            is_multipath: false,
             is_advertised: false,
         });
         self

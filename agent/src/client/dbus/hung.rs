@@ -81,8 +81,7 @@ impl Bus {
         let path = self.settings.get_connection_by_uuid(uuid).await.map_err(query)?;
         let settings = self.profile_proxy(path.as_str()).await?.get_settings().await;
         let settings = unless_gone(settings.map_err(query))?;
-        Ok(settings
-            .map(|setting| Profile { path: path.to_string(), settings: from_wire(&setting) }))
+        Ok(settings.map(|setting| Profile { settings: from_wire(&setting), ..Profile::default() }))
     }
 
     /// Whether the controller of this profile, an uuid or a name of an interface, is a port that is activated.

@@ -21,11 +21,10 @@ pub(super) fn default_routes(route: &RouteMessage, links: &[Link]) -> Vec<Route>
     let is_v4 = header.address_family == rtnetlink::packet_route::AddressFamily::Inet;
     let family = if is_v4 { Family::Ipv4 } else { Family::Ipv6 };
     let metric = route.attributes.iter().find_map(metric).unwrap_or_default();
-    let is_multipath = route.attributes.iter().any(|a| matches!(a, RouteAttribute::MultiPath(_)));
     let is_advertised = header.protocol == RouteProtocol::Ra;
     let hop = |gateway: Option<IpAddr>, index: u32| {
         let link = links.iter().find(|l| l.index == index)?.name.clone();
-        Some(Route { gateway: gateway?, family, index, link, metric, is_multipath, is_advertised })
+        Some(Route { gateway: gateway?, family, index, link, metric, is_advertised })
     };
     let mut found = Vec::new();
     let mut index = None;

@@ -108,7 +108,6 @@ mod tests {
             family: Family::Ipv4,
             index: 2,
             metric: 100,
-            is_multipath: false,
             is_advertised: false,
         };
         for (answer, has_another, expected) in [

@@ -83,7 +83,6 @@ impl World {
                 index: 1,
                 link: (*link).to_owned(),
                 metric,
-                is_multipath: false,
                 is_advertised: false,
             })
             .collect()
