@@ -76,8 +76,11 @@ pub(super) fn blank_end(text: &str, is_same: impl Fn(&str) -> bool) -> Option<Di
 
 /// The offset at which the name of an anchor or alias ends in YAML 1.1, and goes on in YAML 1.2.
 fn end_of_name(text: &str) -> Option<usize> {
-    text.match_indices(['&', '*']).find_map(|(at, _)| end_of_name_at(text, at))?;
-    let events: Vec<_> = Parser::new_from_str(text).map_while(Result::ok).collect();
+    let first = text.match_indices(['&', '*']).find_map(|(at, _)| end_of_name_at(text, at))?;
+    // Our scanner reads some texts only with other indentation.
+    let Ok(events) = Parser::new_from_str(text).collect::<Result<Vec<_>, _>>() else {
+        return Some(first);
+    };
     if !events.iter().any(|(event, _)| is_anchored(event)) {
         return None;
     }

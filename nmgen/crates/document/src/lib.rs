@@ -20,6 +20,7 @@ mod parse;
 mod parsed;
 mod path;
 pub mod pattern;
+mod quoted;
 mod render;
 mod scalar;
 pub mod size;

@@ -9,6 +9,7 @@ use super::dialect::DialectFault;
 #[cfg(feature = "hints")]
 use super::hint;
 use super::parsed::Document;
+use super::quoted::{self, Added};
 use super::space::SYNTAX;
 use super::tree::{Entry, Node, Value};
 use super::{dialect, space, tab, template};
@@ -46,10 +47,7 @@ const HELP: &[(&str, &str)] = &[
         "unexpected character: `@'",
         "put a text that begins with '@' into quotes; a word between two of them is a template's that was not filled",
     ),
-    (
-        "invalid indentation in quoted scalar",
-        "a quoted text goes on here: begin this line with a space, or end the text on the line above",
-    ),
+    (quoted::FAULT, "this quoted text goes on below: its closing quote may be missing"),
     (
         "mapping values are not allowed",
         "is this indented like the line above? text with ': ' in it needs quotes",
@@ -98,9 +96,18 @@ pub(crate) fn parse_tree(text: &str, lines: Lines) -> Result<Document<'_>, Diagn
     let spaced = spaced.as_deref().unwrap_or(text);
     let is_flow = text.starts_with(['{', '[']);
     let begun = is_flow.then(|| format!("{DOCUMENT_START}{spaced}"));
+    let indented;
     let mut reader = Reader::new(text, begun.as_deref().unwrap_or(spaced), lines);
-    reader.ahead = if is_flow { DOCUMENT_START.len() } else { 0 };
-    match reader.crowding().map_or_else(|| reader.document(0), Err) {
+    reader.added = if is_flow { [(1, DOCUMENT_START.len())].into() } else { Added::new() };
+    let mut tree = reader.crowding().map_or_else(|| reader.document(0), Err);
+    if tree.as_ref().is_err_and(|fatal| fatal.message == quoted::FAULT) {
+        indented = quoted::indented(text);
+        if let Some((indented, added)) = &indented {
+            reader = Reader { added: added.clone(), ..Reader::new(text, indented, reader.lines) };
+            tree = reader.document(0);
+        }
+    }
+    match tree {
         Ok(root) => {
             reader.faults.extend(space::in_keys(text, &root, &reader.lines));
             if reader.faults.is_empty() {
@@ -182,8 +189,8 @@ struct Reader<'t, 's> {
     lines: Lines,
     /// The number of lines above the text.
     above: u32,
-    /// The number of characters that the parser has before the text.
-    ahead: usize,
+    /// What the parser has and the text has not.
+    added: Added,
     /// Parser of the text, perhaps with spaces in place of tabs.
     parser: Parser<'s, StrInput<'s>>,
     anchors: HashMap<usize, Anchored<'t>>,
@@ -203,7 +210,7 @@ impl<'t, 's> Reader<'t, 's> {
             budget: lines.budget().clone(),
             lines,
             above: 0,
-            ahead: 0,
+            added: Added::new(),
             parser: Parser::new_from_str(spaced),
             anchors: HashMap::new(),
             items: Vec::new(),
@@ -222,8 +229,9 @@ impl<'t, 's> Reader<'t, 's> {
 
     /// Returns the parser's place as one of the file.
     fn moved(&self, at: Marker) -> Marker {
-        let column = if at.line() == 1 { at.col().saturating_sub(self.ahead) } else { at.col() };
-        Marker::new(at.index().saturating_sub(self.ahead), at.line() + self.above as usize, column)
+        let before = self.added.get(&at.line()).copied().unwrap_or_default();
+        let index = at.index().saturating_sub(self.added.range(..=at.line()).map(|(_, n)| n).sum());
+        Marker::new(index, at.line() + self.above as usize, at.col().saturating_sub(before))
     }
 
     /// Returns the fault of a text with more commas and brackets than its file may have, before it is scanned.

@@ -27,7 +27,7 @@ pub(super) fn without_break(line: &str) -> &str {
 }
 
 /// The offset behind each line break.
-pub(super) fn ends(text: &str) -> impl Iterator<Item = usize> {
+pub(crate) fn ends(text: &str) -> impl Iterator<Item = usize> {
     let bytes = text.as_bytes();
     let is_break = |at: &usize| bytes[*at] == b'\n' || bytes.get(at + 1) != Some(&b'\n');
     memchr::memchr2_iter(b'\n', b'\r', bytes).filter(is_break).map(|at| at + 1)

@@ -3,7 +3,8 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::breaks::{ends, without_break};
+pub(crate) use super::breaks::ends;
+use super::breaks::without_break;
 pub use super::breaks::{position, split};
 use super::place::{Excerpt, Place};
 use super::secret::{self, Secrets};
