@@ -37,6 +37,12 @@ impl Path {
         self.join(Step::Key(key.into()))
     }
 
+    /// The first steps of the path.
+    #[must_use]
+    pub fn up_to(&self, steps: usize) -> Self {
+        Self(self.0[..steps].to_vec())
+    }
+
     /// The path to an item of the list.
     #[must_use]
     pub fn index(&self, index: usize) -> Self {

@@ -19,7 +19,7 @@ mod words;
 
 use nmgen_document::diagnostic::{Diagnostic, Diagnostics, rules};
 use nmgen_document::spelling::is_alike;
-use nmgen_document::{Document, Entry, Node, Path, Step, Value};
+use nmgen_document::{Document, Node, Path, Step, Value};
 
 use self::effort::Effort;
 use self::known::missing_field;
@@ -130,16 +130,9 @@ fn report_all(
     let mut value = document.root.clone();
     // Paths in the shrinking copy are translated back to those of the document.
     let mut removed: Vec<Path> = Vec::new();
-    for (path, fault) in list_sections(document) {
-        diagnostics.push(fault);
-        remove(&mut value, &path);
-        removed.push(path);
-    }
     let mut verdict = judge(&value);
     if verdict.is_ok() {
-        if removed.is_empty() {
-            diagnostics.push(diagnostic(document, &Path::default(), first, judge));
-        }
+        diagnostics.push(diagnostic(document, &Path::default(), first, judge));
         return;
     }
     let mut taken = Vec::new();
@@ -156,6 +149,8 @@ fn report_all(
             return;
         }
         let path = to_fault(guilty(&value, &reason, judge, &mut effort), &reason, &value);
+        #[cfg(feature = "hints")]
+        let (path, refusal) = form::list_of_fields(&value, path, refusal, judge);
         let at = original(&path, &removed);
         // nmstate reports one fault at a time, so a removed field may be reported as missing later.
         let is_taken = |key: &str| taken.contains(&at.key(key));
@@ -167,6 +162,7 @@ fn report_all(
             }
             diagnostics.push(diagnostic);
         }
+        taken.push(at);
         faults += 1;
         if path.steps().is_empty() || faults >= MAX_FAULTS || !effort.spend(&value) {
             return;
@@ -187,23 +183,6 @@ fn list(document: &Document<'_>, items: &[Node<'_>]) -> Diagnostic {
     };
     let message = "a list, where a mapping is expected";
     Diagnostic::new(REFUSED, message, document.place(document.root.span)).help(help)
-}
-
-/// Returns the sections whose items stand where their `config` belongs, with their faults: nmstate also takes such a list for the
-/// section's fields in their order, so that its words about the items contradict those about the list.
-fn list_sections<'d>(
-    document: &'d Document<'_>,
-) -> impl Iterator<Item = (Path, Diagnostic)> + use<'d> {
-    let is_list = |entry: &&Entry<'_>| {
-        cfg!(feature = "hints")
-            && matches!(&*entry.key, "routes" | "route-rules")
-            && !entry.node.items().is_empty()
-    };
-    document.root.entries().iter().filter(is_list).map(|entry| {
-        let message = format!("{}: a list, where a mapping is expected", entry.key);
-        let fault = Diagnostic::new(REFUSED, message, document.place(entry.key_span));
-        (Path::default().key(&entry.key), fault.help("put the list under its key `config`"))
-    })
 }
 
 /// True if the missing field is the remedy of a key in the same mapping, which is one mistake.
@@ -266,7 +245,7 @@ fn to_fault(path: Path, reason: &str, root: &Node<'_>) -> Path {
         return path;
     };
     match steps.iter().rposition(|step| matches!(step, Step::Key(key) if **key == *name)) {
-        Some(last) => steps[..=last].iter().cloned().fold(Path::default(), |p, s| p.join(s)),
+        Some(last) => path.up_to(last + 1),
         None if root.find(&path).is_some_and(|part| part.entry(name).is_some()) => path.key(name),
         None => path,
     }

@@ -3,10 +3,32 @@
 use nmgen_document::{Entry, Node, Path, Step, Value};
 
 use super::locate::{Judge, is_missing_field, reason};
-use super::{misplaced, unknown_variant};
+use super::{misplaced, unknown_variant, words};
+use crate::state::Refusal;
 
 /// Names of the kernel's routing tables with their numbers (iproute2's `rt_tables`).
 const TABLES: &[(&str, &str)] = &[("default", "253"), ("local", "255"), ("main", "254")];
+
+/// Returns the list around the fault and its refusal, if nmstate takes it for a mapping's fields in their order: nmstate's words
+/// about the items contradict those about the list.
+pub(super) fn list_of_fields(
+    root: &Node<'_>,
+    path: Path,
+    refusal: Refusal,
+    judge: Judge,
+) -> (Path, Refusal) {
+    let lists = (1..=path.steps().len()).filter_map(|length| {
+        let list = path.up_to(length);
+        let Node { span, value: Value::Sequence(_) } = root.find(&list)? else { return None };
+        let (Step::Key(key), around) = list.split_last()? else { return None };
+        let node = Node { span: *span, value: Value::Sequence(Vec::new()) };
+        let entry = Entry { key: key.to_string().into(), key_span: *span, node };
+        let kind = misplaced::kind(root, &around);
+        let refusal = judge(&misplaced::at(around.steps(), kind, entry)).err()?;
+        words::plain(&refusal.0).ends_with(words::LIST).then_some((list, refusal))
+    });
+    { lists }.next().unwrap_or((path, refusal))
+}
 
 /// Returns how to write the value, if nmstate takes it in that form, or the words that it takes.
 pub(super) fn expected(root: &Node<'_>, path: &Path, judge: Judge) -> Option<String> {
@@ -28,7 +50,16 @@ pub(super) fn expected(root: &Node<'_>, path: &Path, judge: Judge) -> Option<Str
                 .then(|| format!("it is a list: an item begins with '-', as in \"- {first}\""))
         }
         Value::Scalar { .. } => of_text(key, node, takes, refusal),
-        Value::Sequence(_) => None,
+        Value::Sequence(items) => {
+            let config = Node { span: node.span, value: Value::Sequence(Vec::new()) };
+            if misplaced::takes(path.steps(), misplaced::kind(root, path), "config", &config, judge)
+            {
+                return Some("put the list under its key `config`".to_owned());
+            }
+            let [only @ Node { value: Value::Mapping(_), .. }] = &items[..] else { return None };
+            takes(only.clone().into_owned().value)
+                .then(|| "it is no list: remove the '-'".to_owned())
+        }
     }
 }
 

@@ -50,7 +50,8 @@ impl Search<'_> {
                         Some(Step::Index(index))
                     }
                     None => {
-                        let step = self.guilty_child(&value, &at, (0..length).map(Step::Index));
+                        let steps = (0..length).map(Step::Index);
+                        let step = self.guilty_child(&mut value, &at, steps);
                         at = step.iter().fold(at, |at, step| at.join(step.clone()));
                         step
                     }
@@ -58,7 +59,7 @@ impl Search<'_> {
                 None => {
                     let keys = value.find(&at).map(keys).unwrap_or_default();
                     let steps = keys.into_iter().map(|key| Step::Key(key.into()));
-                    let step = self.guilty_child(&value, &at, steps);
+                    let step = self.guilty_child(&mut value, &at, steps);
                     at = step.iter().fold(at, |at, step| at.join(step.clone()));
                     step
                 }
@@ -96,24 +97,25 @@ impl Search<'_> {
         Some(verdict.is_err_and(|refusal| reason(&refusal) == self.reason))
     }
 
-    /// The child whose removal removes or changes the refusal.
+    /// The child whose removal removes or changes the refusal; a mapping may be cut to the one that is refused alone.
     fn guilty_child(
         &mut self,
-        value: &Node<'_>,
+        value: &mut Node<'_>,
         parent: &Path,
         steps: impl Iterator<Item = Step>,
     ) -> Option<Step> {
         let step = self.guilty_by_removal(value, parent, steps);
         // The removal of one of two faults with the same reason changes nothing, and without the type nmstate reads neither.
-        match &step {
-            Some(Step::Key(key))
-                if is_schema(self.reason)
-                    && IDENTITY.contains(&&**key)
-                    && !self.is_quoted(value.find(&parent.key(key))) =>
-            {
-                self.guilty_alone(value, parent).or(step)
+        let is_doubtful = match &step {
+            Some(Step::Key(key)) => {
+                IDENTITY.contains(&&**key) && !self.is_quoted(value.find(&parent.key(key)))
             }
-            _ => step,
+            Some(Step::Index(_)) => false,
+            None => value.find(parent).is_some_and(|node| !node.entries().is_empty()),
+        };
+        match is_doubtful && is_schema(self.reason) {
+            true => self.guilty_alone(value, parent).or(step),
+            false => step,
         }
     }
 
@@ -123,8 +125,8 @@ impl Search<'_> {
         text.is_some_and(|text| self.reason.contains(&format!("`{text}`")))
     }
 
-    /// The key that is refused for this reason beside the keys that select the schema, unless these are refused by themselves.
-    fn guilty_alone(&mut self, value: &Node<'_>, parent: &Path) -> Option<Step> {
+    /// The key that is refused for this reason beside the keys that select the schema, or that of these which is refused by itself.
+    fn guilty_alone(&mut self, value: &mut Node<'_>, parent: &Path) -> Option<Step> {
         let keys = value.find(parent).map(keys).unwrap_or_default();
         let others = keys.iter().filter(|key| !IDENTITY.contains(&key.as_str()));
         for key in std::iter::once(None).chain(others.map(Some)) {
@@ -137,7 +139,12 @@ impl Search<'_> {
                 });
             }
             if self.ask(&alone)?.is_err_and(|refusal| reason(&refusal) == self.reason) {
-                return key.map(|key| Step::Key(key.as_str().into()));
+                let Some(key) = key else {
+                    let identity = IDENTITY.iter().map(|key| Step::Key((*key).into()));
+                    return self.guilty_by_removal(&alone, parent, identity);
+                };
+                *value = alone;
+                return Some(Step::Key(key.as_str().into()));
             }
         }
         None

@@ -30,6 +30,7 @@ const OTHER_WORDS: &[Word] = &[
     (None, "addresses", ADDRESS),
     (None, "bonding", "link-aggregation, with mode, options and port"),
     (None, "bootproto", DHCP),
+    (None, "config", "interfaces itself: config is around it in an NMStateConfig only"),
     (None, "dhcp4", DHCP),
     (None, "dhcp6", DHCP),
     (
@@ -131,12 +132,14 @@ pub(super) fn remedy(root: &Node<'_>, path: &Path, judge: Judge) -> Option<Strin
     if let Some((.., field)) = OTHER_WORDS.iter().find(is_it) {
         return Some(format!("NMState's field is {field}"));
     }
-    let below = |sections: &[&str]| sections.iter().fold(around.clone(), |path, key| path.key(key));
-    let sections = match around.steps() {
-        [] => SECTIONS_OF_DOCUMENT,
-        [Step::Key(list), Step::Index(_)] if **list == *"interfaces" => SECTIONS,
+    let (base, sections) = match around.steps() {
+        [] => (around.clone(), SECTIONS_OF_DOCUMENT),
+        [Step::Key(list), Step::Index(_), ..] if **list == *"interfaces" => {
+            (around.up_to(2), SECTIONS)
+        }
         _ => return None,
     };
+    let below = |sections: &[&str]| sections.iter().fold(base.clone(), |path, key| path.key(key));
     if let Some(section) = sections.iter().find(|section| fits(below(section).steps(), kind)) {
         let either = if *section == ["ipv4"] { " or ipv6" } else { "" };
         return Some(format!("it belongs under {}{either}", section.join(".")));
@@ -169,13 +172,11 @@ fn retyped<'t>(interface: &Node<'t>, kind: &str) -> Node<'t> {
 /// The list item that the path leads through, for the name and type that select its schema.
 pub(super) fn kind<'n, 't>(root: &'n Node<'t>, path: &Path) -> Option<&'n Node<'t>> {
     let end = path.steps().iter().position(|step| matches!(step, Step::Index(_)))?;
-    let item =
-        path.steps()[..=end].iter().cloned().fold(Path::default(), |path, step| path.join(step));
-    root.find(&item)
+    root.find(&path.up_to(end + 1))
 }
 
 /// Whether nmstate takes the key with this value at this place, and would refuse another one.
-fn takes(
+pub(super) fn takes(
     steps: &[Step],
     kind: Option<&Node<'_>>,
     key: &str,

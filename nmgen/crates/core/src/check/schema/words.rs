@@ -5,12 +5,15 @@ use nmgen_document::text::secret::HIDDEN;
 /// The beginning of nmstate's refusal of a value that is no boolean; the words for booleans follow.
 pub(super) const BOOLEAN: &str = "Need to be boolean";
 
+/// A list whose items nmstate took for the fields of a mapping.
+pub(super) const LIST: &str = "a list, where a mapping is expected";
+
 /// The refusal without names of Rust types.
 pub(super) fn plain(reason: &str) -> String {
     if let Some((before, after)) = reason.split_once("invalid length ")
         && after.contains("expected struct")
     {
-        return format!("{before}a list, where a mapping is expected");
+        return format!("{before}{LIST}");
     }
     if let Some((before, after)) = reason.split_once("invalid type: ")
         && let Some((found, expected)) = after.split_once(", expected ")
