@@ -22,6 +22,17 @@ rules! {
 const TYPES: &str = "bond dummy ethernet hsr infiniband ip-tunnel ipsec ipvlan linux-bridge \
     loopback mac-vlan mac-vtap macsec ovs-bridge ovs-interface unknown veth vlan vrf vxlan";
 
+/// Types in the words of NetworkManager, nmcli, netplan and iproute2, and nmstate's word.
+const OTHER_WORDS: &[(&str, &str)] = &[
+    ("802-3-ethernet card device eth nic phy physical port", "ethernet"),
+    ("bond-slave bridge-slave slave sriov vf", "ethernet: its bond, bridge or card lists it"),
+    ("bridge bridges", "linux-bridge, or ovs-bridge for Open vSwitch"),
+    ("gre ipip sit tunnel", "ip-tunnel"),
+    ("internal openvswitch ovs", "ovs-bridge, or ovs-interface for its port with an address"),
+    ("macvtap", "mac-vtap"),
+    ("team", "bond"),
+];
+
 /// True for a type with a profile.
 pub(super) fn is_type(kind: &str) -> bool {
     is_among(kind, TYPES)
@@ -44,7 +55,18 @@ pub(super) fn check(subject: &Subject<'_>, report: &mut Report<'_>) {
             continue;
         }
         names.insert((interface.name, interface.in_kernel()), interface);
-        if !subject.is_offline() || !matches!(interface.state, "up" | "down") {
+        if !matches!(interface.state, "up" | "down") {
+            continue;
+        }
+        // On a node nmstate looks for an interface of this type when it has applied the document.
+        let is_sought = || interface.state == "up" && word_of_others(interface.kind).is_some();
+        if !is_type(interface.kind) && (subject.is_offline() || is_sought()) {
+            let (kind, name) = (interface.kind.escape_debug(), interface.name);
+            let message = format!("nmstate makes no profile of type {kind} for {name}");
+            let help = &type_help(interface.kind);
+            report.add(TYPE_WITHOUT_PROFILE, &interface.path.key("type"), message, help);
+        }
+        if !subject.is_offline() {
             continue;
         }
         section(interface, report);
@@ -102,10 +124,15 @@ fn section(interface: &Interface<'_>, report: &mut Report<'_>) {
     }
 }
 
+fn word_of_others(kind: &str) -> Option<&'static str> {
+    let is_it = |(words, _): &&(&str, &str)| is_among(&kind.to_ascii_lowercase(), words);
+    OTHER_WORDS.iter().find(is_it).map(|(_, word)| *word)
+}
+
 /// The type that the word is for.
 fn type_help(kind: &str) -> String {
-    if kind.eq_ignore_ascii_case("bridge") {
-        return "write linux-bridge, or ovs-bridge for Open vSwitch".to_owned();
+    if let Some(word) = word_of_others(kind) {
+        return format!("write {word}");
     }
     match TYPES.split(' ').find(|known| is_alike(kind, known)) {
         Some(known) => format!("did you mean {known}?"),
@@ -116,15 +143,6 @@ fn type_help(kind: &str) -> String {
 
 /// A profile that names no card applies to every card.
 fn matches_everything(interface: &Interface<'_>, report: &mut Report<'_>) {
-    if !is_type(interface.kind) {
-        let message = format!(
-            "nmstate makes no profile of type {} for {}",
-            interface.kind.escape_debug(),
-            interface.name
-        );
-        let help = &type_help(interface.kind);
-        report.add(TYPE_WITHOUT_PROFILE, &interface.path.key("type"), message, help);
-    }
     let Some(key @ ("mac-address" | "pci-address")) = interface.node.text_at("identifier") else {
         return;
     };
