@@ -368,6 +368,9 @@ impl<'t, 's> Reader<'t, 's> {
             1 if is_map_of_cards => {
                 "its items have macAddress: this map of cards belongs beside the NMState document, not into it"
             }
+            1 if first.node.is_null() => {
+                "the first has no value: its lines must be indented further"
+            }
             1 => "keep one of them: nmstate may take either",
             _ => {
                 "other keys of this mapping too: a new item of a list begins with '-', else keep one of each"
