@@ -82,7 +82,7 @@ fn claims(ip: Ipv4Addr) -> [Condition; 6] {
 
 /// A link as packet(7) addresses it.
 fn address_of(link: &str) -> io::Result<LinkAddr> {
-    let all = getifaddrs()?.filter(|interface_address| interface_address.interface_name == link);
+    let all = getifaddrs()?.filter(|interface| interface.interface_name == link);
     let address = all
         .filter_map(|interface| interface.address)
         .find_map(|address| address.as_link_addr().copied());

@@ -1,6 +1,11 @@
 //! Links, addresses, default routes, neighbours and events over rtnetlink, which only this file
 //! uses.
 
+#![allow(
+    clippy::wildcard_enum_match_arm,
+    reason = "the kernel's types are non-exhaustive upstream"
+)]
+
 mod changes;
 #[cfg(any(test, feature = "fuzzing"))]
 mod dump;
@@ -240,7 +245,6 @@ impl Netlink {
                 Neighbour::Heard
             }
             Some(NeighbourState::Failed) => Neighbour::Failed,
-            #[allow(clippy::wildcard_enum_match_arm, reason = "non-exhaustive upstream")]
             _ => Neighbour::Unknown,
         })
     }
@@ -251,9 +255,7 @@ impl Netlink {
         links: &[Link],
         over: &[String],
     ) -> Result<Vec<KeptNeighbour>> {
-        let _turn = self.turn.lock().await;
-        let entries = self.handle.neighbours().get().execute().try_collect::<Vec<_>>().await;
-        let entries = entries.map_err(cannot("list neighbours"))?;
+        let entries = self.neighbour_entries(AddressFamily::Unspec).await?;
         Ok(entries.iter().filter_map(|entry| kept_neighbours::kept(entry, links, over)).collect())
     }
 
@@ -267,18 +269,23 @@ impl Netlink {
 
     async fn neighbour_entry(&self, index: u32, ip: IpAddr) -> Result<Option<NeighbourMessage>> {
         let family = if ip.is_ipv4() { AddressFamily::Inet } else { AddressFamily::Inet6 };
+        let mut entries = self.neighbour_entries(family).await?.into_iter();
+        Ok(entries.find(|entry| entry.header.ifindex == index && destination(entry) == Some(ip)))
+    }
+
+    async fn neighbour_entries(&self, family: AddressFamily) -> Result<Vec<NeighbourMessage>> {
         let _turn = self.turn.lock().await;
         let entries = self.handle.neighbours().get().set_address_family(family).execute();
-        let entries = entries.try_collect::<Vec<_>>().await.map_err(cannot("list neighbours"))?;
-        let wanted = match ip {
-            IpAddr::V4(ip) => NeighbourAddress::Inet(ip),
-            IpAddr::V6(ip) => NeighbourAddress::Inet6(ip),
-        };
-        Ok(entries.into_iter().find(|entry| {
-            entry.header.ifindex == index
-                && entry.attributes.contains(&NeighbourAttribute::Destination(wanted.clone()))
-        }))
+        entries.try_collect().await.map_err(cannot("list neighbours"))
     }
+}
+
+fn destination(entry: &NeighbourMessage) -> Option<IpAddr> {
+    entry.attributes.iter().find_map(|attribute| match attribute {
+        NeighbourAttribute::Destination(NeighbourAddress::Inet(ip)) => Some((*ip).into()),
+        NeighbourAttribute::Destination(NeighbourAddress::Inet6(ip)) => Some((*ip).into()),
+        _ => None,
+    })
 }
 
 fn address(message: AddressMessage, links: &[Link]) -> Option<KeptAddress> {
@@ -287,7 +294,6 @@ fn address(message: AddressMessage, links: &[Link]) -> Option<KeptAddress> {
     let mut ip = None;
     let mut flags = AddressFlags::from_bits_retain(u32::from(header.flags.bits()));
     for attribute in &message.attributes {
-        #[allow(clippy::wildcard_enum_match_arm, reason = "non-exhaustive upstream")]
         match attribute {
             // For IPv4 the local address belongs to the node; the other may be the peer's.
             AddressAttribute::Local(local) => ip = Some(*local),
@@ -308,7 +314,6 @@ fn address(message: AddressMessage, links: &[Link]) -> Option<KeptAddress> {
 }
 
 fn scope(scope: AddressScope) -> Scope {
-    #[allow(clippy::wildcard_enum_match_arm, reason = "non-exhaustive upstream")]
     match scope {
         AddressScope::Universe => Scope::Global,
         AddressScope::Link => Scope::Link,

@@ -15,7 +15,7 @@ use crate::model::Active;
 pub(super) const ACTIVE_CONNECTIONS: &str = "the list of active connections";
 
 /// `NM_ACTIVE_CONNECTION_STATE_ACTIVATING`.
-const ACTIVATING: u32 = 1;
+pub(super) const ACTIVATING: u32 = 1;
 /// `NM_ACTIVE_CONNECTION_STATE_ACTIVATED`.
 pub(super) const ACTIVATED: u32 = 2;
 /// `NM_DEVICE_STATE_IP_CHECK` and `NM_DEVICE_STATE_SECONDARIES`: the kernel has addresses and routes, and a script of the
@@ -80,7 +80,7 @@ impl Bus {
     pub(crate) async fn activated(&self) -> Result<Vec<String>> {
         let all = self.active_connections().await?;
         let mut activated = activated(&all);
-        for it in all.iter().filter(|active_connection| active_connection.state == ACTIVATING) {
+        for it in all.iter().filter(|active| active.state == ACTIVATING) {
             for device in &it.devices {
                 let state = self.device_proxy(device.as_str()).await?.state().await;
                 let state = unless_gone(state.map_err(call(ACTIVE_CONNECTIONS)))?;
@@ -147,8 +147,6 @@ impl Bus {
 }
 
 fn activated(all: &[ActiveConnection]) -> Vec<String> {
-    all.iter()
-        .filter(|active_connection| active_connection.state == ACTIVATED)
-        .map(|active_connection| active_connection.uuid.clone())
-        .collect()
+    let activated = all.iter().filter(|active| active.state == ACTIVATED);
+    activated.map(|active| active.uuid.clone()).collect()
 }

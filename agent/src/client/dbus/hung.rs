@@ -1,14 +1,12 @@
 //! Interfaces of Open vSwitch whose activation NetworkManager has forgotten.
 
 use super::{
-    active::{ACTIVATED, ACTIVE_CONNECTIONS, ActiveConnection},
+    active::{ACTIVATED, ACTIVATING, ACTIVE_CONNECTIONS, ActiveConnection},
     bus::{Bus, Result, call, unless_gone},
     settings::from_wire,
 };
 use crate::model::{Active, Profile};
 
-/// `NM_ACTIVE_CONNECTION_STATE_ACTIVATING`.
-const ACTIVATING: u32 = 1;
 /// `NM_DEVICE_STATE_PREPARE`.
 const PREPARE: u32 = 40;
 
@@ -29,9 +27,7 @@ impl Bus {
         let query = call(ACTIVE_CONNECTIONS);
         let all = self.active_connections().await?;
         let mut waiting = Vec::new();
-        for it in all.iter().filter(|active_connection| {
-            active_connection.kind == "ovs-interface" && active_connection.state == ACTIVATING
-        }) {
+        for it in all.iter().filter(|it| it.kind == "ovs-interface" && it.state == ACTIVATING) {
             for device in &it.devices {
                 let device = self.device_proxy(device.as_str()).await?;
                 let answers = tokio::try_join!(device.state(), device.interface());
@@ -91,9 +87,7 @@ impl Bus {
         all: &[ActiveConnection],
     ) -> Result<bool> {
         let Some(controller) = profile.controller() else { return Ok(false) };
-        for port in all.iter().filter(|active_connection| {
-            active_connection.kind == "ovs-port" && active_connection.state == ACTIVATED
-        }) {
+        for port in all.iter().filter(|port| port.kind == "ovs-port" && port.state == ACTIVATED) {
             if port.uuid == controller {
                 return Ok(true);
             }

@@ -4,6 +4,8 @@ use std::collections::HashMap;
 
 use zbus::zvariant::{ObjectPath, OwnedObjectPath, OwnedValue};
 
+use super::settings::Settings;
+
 #[zbus::proxy(
     interface = "org.freedesktop.NetworkManager",
     default_service = "org.freedesktop.NetworkManager",
@@ -65,10 +67,9 @@ pub(super) trait ConnectionSettings {
     fn list_connections(&self) -> zbus::Result<Vec<OwnedObjectPath>>;
     fn reload_connections(&self) -> zbus::Result<bool>;
     fn get_connection_by_uuid(&self, uuid: &str) -> zbus::Result<OwnedObjectPath>;
-    #[allow(clippy::type_complexity, reason = "the method's own type")]
     fn add_connection2(
         &self,
-        settings: &HashMap<String, HashMap<String, OwnedValue>>,
+        settings: &Settings,
         flags: u32,
         arguments: HashMap<&str, OwnedValue>,
     ) -> zbus::Result<(OwnedObjectPath, HashMap<String, OwnedValue>)>;
@@ -79,15 +80,11 @@ pub(super) trait ConnectionSettings {
     default_service = "org.freedesktop.NetworkManager"
 )]
 pub(super) trait SettingsConnection {
-    fn get_settings(&self) -> zbus::Result<HashMap<String, HashMap<String, OwnedValue>>>;
-    fn get_secrets(
-        &self,
-        section: &str,
-    ) -> zbus::Result<HashMap<String, HashMap<String, OwnedValue>>>;
-    #[allow(clippy::type_complexity, reason = "the method's own type")]
+    fn get_settings(&self) -> zbus::Result<Settings>;
+    fn get_secrets(&self, section: &str) -> zbus::Result<Settings>;
     fn update2(
         &self,
-        settings: &HashMap<String, HashMap<String, OwnedValue>>,
+        settings: &Settings,
         flags: u32,
         arguments: HashMap<&str, OwnedValue>,
     ) -> zbus::Result<HashMap<String, OwnedValue>>;
@@ -112,13 +109,7 @@ pub(super) trait ActiveConnection {
     default_service = "org.freedesktop.NetworkManager"
 )]
 pub(super) trait Device {
-    #[allow(clippy::type_complexity, reason = "the method's own type")]
-    fn reapply(
-        &self,
-        settings: HashMap<String, HashMap<String, OwnedValue>>,
-        version: u64,
-        flags: u32,
-    ) -> zbus::Result<()>;
+    fn reapply(&self, settings: Settings, version: u64, flags: u32) -> zbus::Result<()>;
     #[zbus(property(emits_changed_signal = "false"))]
     fn interface(&self) -> zbus::Result<String>;
     #[zbus(property(emits_changed_signal = "false"))]
@@ -135,9 +126,5 @@ pub(super) trait Device {
     fn dhcp6_config(&self) -> zbus::Result<OwnedObjectPath>;
     #[zbus(property(emits_changed_signal = "false"))]
     fn lldp_neighbors(&self) -> zbus::Result<Vec<HashMap<String, OwnedValue>>>;
-    #[allow(clippy::type_complexity, reason = "the method's own type")]
-    fn get_applied_connection(
-        &self,
-        flags: u32,
-    ) -> zbus::Result<(HashMap<String, HashMap<String, OwnedValue>>, u64)>;
+    fn get_applied_connection(&self, flags: u32) -> zbus::Result<(Settings, u64)>;
 }

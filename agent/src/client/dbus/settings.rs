@@ -62,10 +62,9 @@ fn read_array(array: &Array<'_>) -> Option<Value> {
         "s" => Value::Texts(
             items().map(|item| Some(read(item).text()?.to_owned())).collect::<Option<_>>()?,
         ),
-        "u" => {
-            let number = |item: &zvariant::Value<'_>| u32::try_from(read(item).number()?).ok();
-            Value::U32s(items().map(number).collect::<Option<_>>()?)
-        }
+        "u" => Value::U32s(
+            items().map(|item| u32::try_from(read(item).number()?).ok()).collect::<Option<_>>()?,
+        ),
         "ay" => {
             let inner = |item: &zvariant::Value<'_>| {
                 if let zvariant::Value::Array(inner) = item { bytes(inner) } else { None }
@@ -78,8 +77,7 @@ fn read_array(array: &Array<'_>) -> Option<Value> {
 }
 
 fn bytes(array: &Array<'_>) -> Option<Vec<u8>> {
-    let byte = |item: &zvariant::Value<'_>| u8::try_from(item).ok();
-    array.iter().map(byte).collect()
+    array.iter().map(|item| u8::try_from(item).ok()).collect()
 }
 
 /// `a{ss}` and `a{sv}`.
@@ -97,10 +95,7 @@ fn read_map(value: &zvariant::Value<'_>) -> Option<Value> {
 
 fn record(value: &zvariant::Value<'_>) -> Option<Record> {
     let zvariant::Value::Dict(dict) = value else { return None };
-    let entry = |(key, value): (&zvariant::Value<'_>, &zvariant::Value<'_>)| {
-        Some((read(key).text()?.to_owned(), read(value)))
-    };
-    dict.iter().map(entry).collect()
+    dict.iter().map(|(key, value)| Some((read(key).text()?.to_owned(), read(value)))).collect()
 }
 
 /// The settings as `AddConnection2` takes them.

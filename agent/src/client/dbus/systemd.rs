@@ -1,6 +1,7 @@
 //! systemd's manager.
 
 use futures_util::StreamExt as _;
+use zbus::zvariant::{ObjectPath, OwnedObjectPath};
 
 use super::bus::{BusError, Result, proxy};
 
@@ -13,30 +14,20 @@ const NO_SUCH_UNIT: &str = "org.freedesktop.systemd1.NoSuchUnit";
     default_path = "/org/freedesktop/systemd1"
 )]
 trait Systemd {
-    fn start_unit(&self, name: &str, mode: &str) -> zbus::Result<zbus::zvariant::OwnedObjectPath>;
-    fn restart_unit(&self, name: &str, mode: &str)
-    -> zbus::Result<zbus::zvariant::OwnedObjectPath>;
-    fn get_unit(&self, name: &str) -> zbus::Result<zbus::zvariant::OwnedObjectPath>;
+    fn start_unit(&self, name: &str, mode: &str) -> zbus::Result<OwnedObjectPath>;
+    fn restart_unit(&self, name: &str, mode: &str) -> zbus::Result<OwnedObjectPath>;
+    fn get_unit(&self, name: &str) -> zbus::Result<OwnedObjectPath>;
     #[allow(clippy::type_complexity, reason = "the method's own type")]
     fn list_jobs(
         &self,
-    ) -> zbus::Result<
-        Vec<(
-            u32,
-            String,
-            String,
-            String,
-            zbus::zvariant::OwnedObjectPath,
-            zbus::zvariant::OwnedObjectPath,
-        )>,
-    >;
+    ) -> zbus::Result<Vec<(u32, String, String, String, OwnedObjectPath, OwnedObjectPath)>>;
     /// Has systemd send its signals.
     fn subscribe(&self) -> zbus::Result<()>;
     #[zbus(signal)]
     fn job_removed(
         &self,
         id: u32,
-        job: zbus::zvariant::ObjectPath<'_>,
+        job: ObjectPath<'_>,
         unit: &str,
         result: &str,
     ) -> zbus::Result<()>;
@@ -49,7 +40,7 @@ trait Systemd {
 trait Unit {
     /// The unit's job, 0 without one.
     #[zbus(property)]
-    fn job(&self) -> zbus::Result<(u32, zbus::zvariant::OwnedObjectPath)>;
+    fn job(&self) -> zbus::Result<(u32, OwnedObjectPath)>;
     /// Microseconds of `CLOCK_MONOTONIC` at the unit's last start; 0 before the first one of this boot.
     #[zbus(property)]
     fn inactive_exit_timestamp_monotonic(&self) -> zbus::Result<u64>;
@@ -102,9 +93,8 @@ pub(crate) async fn bring_forward(unit: &'static str) -> Result<bool> {
 
 /// Returns whether a unit is about to start or to stop, or waits for its turn to.
 pub(crate) async fn has_job(unit: &'static str) -> Result<bool> {
-    let ask = |e| BusError::Unit { unit, source: Box::new(e) };
     let Some(proxy) = loaded(unit).await? else { return Ok(false) };
-    let (job, _) = proxy.job().await.map_err(ask)?;
+    let (job, _) = proxy.job().await.map_err(|e| BusError::Unit { unit, source: Box::new(e) })?;
     Ok(job != 0)
 }
 

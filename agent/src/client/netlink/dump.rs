@@ -26,7 +26,6 @@ impl Dump {
                 continue;
             };
             let NetlinkPayload::InnerMessage(message) = message.payload else { continue };
-            #[allow(clippy::wildcard_enum_match_arm, reason = "non-exhaustive upstream")]
             match message {
                 RouteNetlinkMessage::NewLink(link) => found.push(link),
                 RouteNetlinkMessage::NewAddress(address) => addresses.push(address),

@@ -3,10 +3,9 @@
 
 use std::net::IpAddr;
 
-use rtnetlink::packet_route::neighbour::{
-    NeighbourAddress, NeighbourAttribute, NeighbourMessage, NeighbourState,
-};
+use rtnetlink::packet_route::neighbour::{NeighbourAttribute, NeighbourMessage, NeighbourState};
 
+use super::destination;
 use crate::model::Link;
 
 /// A permanent neighbour on a link.
@@ -28,16 +27,10 @@ pub(super) fn kept(
         return None;
     }
     let link = links.iter().find(|link| link.index == entry.header.ifindex)?;
-    let (mut ip, mut address) = (None, None);
-    for attribute in &entry.attributes {
-        #[allow(clippy::wildcard_enum_match_arm, reason = "non-exhaustive upstream")]
-        match attribute {
-            NeighbourAttribute::Destination(NeighbourAddress::Inet(of)) => ip = Some((*of).into()),
-            NeighbourAttribute::Destination(NeighbourAddress::Inet6(of)) => ip = Some((*of).into()),
-            NeighbourAttribute::LinkLayerAddress(of) => address = Some(of.clone()),
-            _ => {}
-        }
-    }
-    let kept = KeptNeighbour { link: link.name.clone(), ip: ip?, address: address? };
+    let address = entry.attributes.iter().find_map(|attribute| match attribute {
+        NeighbourAttribute::LinkLayerAddress(address) => Some(address.clone()),
+        _ => None,
+    })?;
+    let kept = KeptNeighbour { link: link.name.clone(), ip: destination(entry)?, address };
     over.contains(&kept.link).then_some(kept)
 }

@@ -86,7 +86,6 @@ fn kept(mut route: RouteMessage, links: &[Link], over: &[String]) -> Option<Kept
 fn indices(route: &RouteMessage) -> Vec<u32> {
     let mut found = Vec::new();
     for attribute in &route.attributes {
-        #[allow(clippy::wildcard_enum_match_arm, reason = "non-exhaustive upstream")]
         match attribute {
             RouteAttribute::Oif(index) => found.push(*index),
             RouteAttribute::MultiPath(hops) => {
@@ -102,7 +101,6 @@ fn indices(route: &RouteMessage) -> Vec<u32> {
 fn renumbered(route: &RouteMessage, index: impl Fn(u32) -> Option<u32>) -> Option<RouteMessage> {
     let mut route = route.clone();
     for attribute in &mut route.attributes {
-        #[allow(clippy::wildcard_enum_match_arm, reason = "non-exhaustive upstream")]
         match attribute {
             RouteAttribute::Oif(oif) => *oif = index(*oif)?,
             RouteAttribute::MultiPath(hops) => {

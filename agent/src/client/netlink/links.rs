@@ -26,8 +26,7 @@ pub(super) fn links(messages: Vec<LinkMessage>) -> Vec<Link> {
     links
 }
 
-#[allow(clippy::wildcard_enum_match_arm, reason = "non-exhaustive upstream")]
-fn controller(message: &LinkMessage) -> Option<u32> {
+pub(super) fn controller(message: &LinkMessage) -> Option<u32> {
     message.attributes.iter().find_map(|attribute| match attribute {
         LinkAttribute::Controller(index) => Some(*index),
         _ => None,
@@ -39,7 +38,6 @@ fn link(message: LinkMessage) -> Link {
     let mut kind = None;
     let mut is_up = false;
     for attribute in message.attributes {
-        #[allow(clippy::wildcard_enum_match_arm, reason = "non-exhaustive upstream")]
         match attribute {
             LinkAttribute::IfName(name) => link.name = name,
             LinkAttribute::Address(mac) => link.mac = Mac::of_ethernet(&mac),
@@ -81,7 +79,6 @@ fn link(message: LinkMessage) -> Link {
     link
 }
 
-#[allow(clippy::wildcard_enum_match_arm, reason = "non-exhaustive upstream")]
 fn layer(kind: LinkLayerType) -> Layer {
     match kind {
         LinkLayerType::Ether => Layer::Ethernet,
@@ -98,7 +95,6 @@ fn lacp(port: &[InfoBondPort]) -> Option<Lacp> {
     let mut has_aggregator = false;
     let mut states = Vec::new();
     for attribute in port {
-        #[allow(clippy::wildcard_enum_match_arm, reason = "non-exhaustive upstream")]
         match attribute {
             InfoBondPort::AdAggregatorId(id) => has_aggregator = *id != 0,
             InfoBondPort::AdActorOperPortState(state)

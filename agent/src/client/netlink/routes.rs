@@ -29,7 +29,6 @@ pub(super) fn default_routes(route: &RouteMessage, links: &[Link]) -> Vec<Route>
     let mut found = Vec::new();
     let mut index = None;
     for attribute in &route.attributes {
-        #[allow(clippy::wildcard_enum_match_arm, reason = "non-exhaustive upstream")]
         match attribute {
             RouteAttribute::Oif(oif) => index = Some(*oif),
             RouteAttribute::MultiPath(hops) => {
@@ -45,7 +44,6 @@ pub(super) fn default_routes(route: &RouteMessage, links: &[Link]) -> Vec<Route>
 }
 
 /// Tables over 255 do not fit into the header.
-#[allow(clippy::wildcard_enum_match_arm, reason = "non-exhaustive upstream")]
 fn table(route: &RouteMessage) -> u32 {
     let attribute = route.attributes.iter().find_map(|attribute| match attribute {
         RouteAttribute::Table(table) => Some(*table),
@@ -59,15 +57,12 @@ fn metric(attribute: &RouteAttribute) -> Option<u32> {
 }
 
 fn gateway(attributes: &[RouteAttribute]) -> Option<IpAddr> {
-    attributes.iter().find_map(|attribute| {
-        #[allow(clippy::wildcard_enum_match_arm, reason = "non-exhaustive upstream")]
-        match attribute {
-            RouteAttribute::Gateway(RouteAddress::Inet(ip)) => Some(IpAddr::V4(*ip)),
-            RouteAttribute::Gateway(RouteAddress::Inet6(ip)) => Some(IpAddr::V6(*ip)),
-            RouteAttribute::Via(RouteVia::Inet(ip)) => Some(IpAddr::V4(*ip)),
-            RouteAttribute::Via(RouteVia::Inet6(ip)) => Some(IpAddr::V6(*ip)),
-            _ => None,
-        }
+    attributes.iter().find_map(|attribute| match attribute {
+        RouteAttribute::Gateway(RouteAddress::Inet(ip)) => Some(IpAddr::V4(*ip)),
+        RouteAttribute::Gateway(RouteAddress::Inet6(ip)) => Some(IpAddr::V6(*ip)),
+        RouteAttribute::Via(RouteVia::Inet(ip)) => Some(IpAddr::V4(*ip)),
+        RouteAttribute::Via(RouteVia::Inet6(ip)) => Some(IpAddr::V6(*ip)),
+        _ => None,
     })
 }
 

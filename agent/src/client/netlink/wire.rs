@@ -4,15 +4,16 @@ use std::net::IpAddr;
 
 use futures_util::TryStreamExt as _;
 use rtnetlink::packet_route::{
+    AddressFamily,
     link::{
         BondAdInfo, BondLacpRate, BondMode, InfoBond, InfoBondPort, InfoData, InfoPortData,
         InfoVlan, LacpState, LinkAttribute, LinkFlags, LinkInfo, LinkMessage, State,
     },
-    neighbour::{NeighbourAddress, NeighbourAttribute, NeighbourMessage, NeighbourState},
+    neighbour::{NeighbourMessage, NeighbourState},
     route::{RouteAddress, RouteAttribute, RouteMessage},
 };
 
-use super::{Netlink, Result, cannot};
+use super::{Netlink, Result, cannot, destination, links::controller};
 use crate::model::{Bond, BondPort, Mac, Neighbouring, Vlan};
 
 impl Netlink {
@@ -31,14 +32,11 @@ impl Netlink {
 
     /// Neighbours that the kernel has heard of.
     pub(crate) async fn neighbours(&self) -> Result<Vec<Neighbouring>> {
-        let _turn = self.turn.lock().await;
-        let entries = self.handle.neighbours().get().execute().try_collect().await;
-        let entries: Vec<NeighbourMessage> = entries.map_err(cannot("list neighbours"))?;
+        let entries = self.neighbour_entries(AddressFamily::Unspec).await?;
         Ok(entries.iter().filter_map(neighbour).collect())
     }
 }
 
-#[allow(clippy::wildcard_enum_match_arm, reason = "non-exhaustive upstream")]
 fn neighbour(entry: &NeighbourMessage) -> Option<Neighbouring> {
     let is_of_a_host = matches!(
         entry.header.state,
@@ -47,15 +45,10 @@ fn neighbour(entry: &NeighbourMessage) -> Option<Neighbouring> {
             | NeighbourState::Delay
             | NeighbourState::Probe
     );
-    let ip = entry.attributes.iter().find_map(|attribute| match attribute {
-        NeighbourAttribute::Destination(NeighbourAddress::Inet(ip)) => Some(IpAddr::V4(*ip)),
-        NeighbourAttribute::Destination(NeighbourAddress::Inet6(ip)) => Some(IpAddr::V6(*ip)),
-        _ => None,
-    })?;
-    is_of_a_host.then_some(Neighbouring { index: entry.header.ifindex, ip })
+    let ip = destination(entry).filter(|_| is_of_a_host)?;
+    Some(Neighbouring { index: entry.header.ifindex, ip })
 }
 
-#[allow(clippy::wildcard_enum_match_arm, reason = "non-exhaustive upstream")]
 fn next_hop(route: &RouteMessage) -> Option<Neighbouring> {
     let (mut ip, mut index) = (None, None);
     for attribute in &route.attributes {
@@ -69,7 +62,6 @@ fn next_hop(route: &RouteMessage) -> Option<Neighbouring> {
     Some(Neighbouring { index: index?, ip: ip? })
 }
 
-#[allow(clippy::wildcard_enum_match_arm, reason = "non-exhaustive upstream")]
 fn name(link: &LinkMessage) -> String {
     let name = link.attributes.iter().find_map(|attribute| match attribute {
         LinkAttribute::IfName(name) => Some(name.clone()),
@@ -78,7 +70,6 @@ fn name(link: &LinkMessage) -> String {
     name.unwrap_or_default()
 }
 
-#[allow(clippy::wildcard_enum_match_arm, reason = "non-exhaustive upstream")]
 fn infos(link: &LinkMessage) -> &[LinkInfo] {
     let infos = link.attributes.iter().find_map(|attribute| match attribute {
         LinkAttribute::LinkInfo(infos) => Some(infos.as_slice()),
@@ -87,12 +78,6 @@ fn infos(link: &LinkMessage) -> &[LinkInfo] {
     infos.unwrap_or_default()
 }
 
-#[allow(clippy::wildcard_enum_match_arm, reason = "non-exhaustive upstream")]
-fn number(link: &LinkMessage, of: impl Fn(&LinkAttribute) -> Option<u32>) -> Option<u32> {
-    link.attributes.iter().find_map(of)
-}
-
-#[allow(clippy::wildcard_enum_match_arm, reason = "non-exhaustive upstream")]
 fn vlans(links: &[LinkMessage]) -> Vec<Vlan> {
     let vlan = |link: &LinkMessage| {
         let id = infos(link).iter().find_map(|info| match info {
@@ -104,7 +89,7 @@ fn vlans(links: &[LinkMessage]) -> Vec<Vlan> {
             }
             _ => None,
         })?;
-        let below = number(link, |attribute| match attribute {
+        let below = link.attributes.iter().find_map(|attribute| match attribute {
             LinkAttribute::Link(index) => Some(*index),
             _ => None,
         });
@@ -119,26 +104,18 @@ fn vlans(links: &[LinkMessage]) -> Vec<Vlan> {
     links.iter().filter_map(vlan).collect()
 }
 
-#[allow(clippy::wildcard_enum_match_arm, reason = "non-exhaustive upstream")]
 fn bonds(links: &[LinkMessage]) -> Vec<Bond> {
     let bond = |link: &LinkMessage| {
         let data = infos(link).iter().find_map(|link_info| match link_info {
             LinkInfo::Data(InfoData::Bond(data)) => Some(data),
             _ => None,
         })?;
-        let ports = links.iter().filter(|link_message| {
-            let controller = number(link_message, |attribute| match attribute {
-                LinkAttribute::Controller(index) => Some(*index),
-                _ => None,
-            });
-            controller == Some(link.header.index)
-        });
+        let ports = links.iter().filter(|port| controller(port) == Some(link.header.index));
         Some(with_data(name(link), data, ports.map(port).collect()))
     };
     links.iter().filter_map(bond).collect()
 }
 
-#[allow(clippy::wildcard_enum_match_arm, reason = "non-exhaustive upstream")]
 fn with_data(name: String, data: &[InfoBond], ports: Vec<BondPort>) -> Bond {
     let mut bond = Bond { name, ports, ..Bond::default() };
     for attribute in data {
@@ -162,7 +139,6 @@ fn with_data(name: String, data: &[InfoBond], ports: Vec<BondPort>) -> Bond {
     bond
 }
 
-#[allow(clippy::wildcard_enum_match_arm, reason = "non-exhaustive upstream")]
 fn port(link: &LinkMessage) -> BondPort {
     let is_up = link
         .attributes

@@ -5,105 +5,37 @@ use serde_json::{Value, json};
 
 use crate::model::{Bridge, BridgeRow, Port, Row, column_text as text};
 
-const BRIDGE: &[&str] = &[
-    "name",
-    "datapath_type",
-    "fail_mode",
-    "external_ids",
-    "other_config",
-    "protocols",
-    "flood_vlans",
-    "stp_enable",
-    "rstp_enable",
-    "mcast_snooping_enable",
-];
-const PORT: &[&str] = &[
-    "name",
-    "mac",
-    "tag",
-    "trunks",
-    "cvlans",
-    "vlan_mode",
-    "protected",
-    "bond_mode",
-    "bond_updelay",
-    "bond_downdelay",
-    "bond_fake_iface",
-    "fake_bridge",
-    "lacp",
-    "qos",
-    "external_ids",
-    "other_config",
-];
+/// The columns of a bridge, with spaces between them; so those of other tables.
+const BRIDGE: &str = "name datapath_type fail_mode external_ids other_config protocols flood_vlans stp_enable \
+    rstp_enable mcast_snooping_enable";
+const PORT: &str = "name mac tag trunks cvlans vlan_mode protected bond_mode bond_updelay bond_downdelay \
+    bond_fake_iface fake_bridge lacp qos external_ids other_config";
 /// `ofport` is status, but ovs-vswitchd takes a positive value of a new row as a preference, so
 /// that flows with this port number work again.
-const INTERFACE: &[&str] = &[
-    "name",
-    "type",
-    "mac",
-    "mtu_request",
-    "options",
-    "ofport",
-    "ofport_request",
-    "lldp",
-    "bfd",
-    "cfm_mpid",
-    "ingress_policing_rate",
-    "ingress_policing_burst",
-    "ingress_policing_kpkts_rate",
-    "ingress_policing_kpkts_burst",
-    "external_ids",
-    "other_config",
-];
+const INTERFACE: &str = "name type mac mtu_request options ofport ofport_request lldp bfd cfm_mpid \
+    ingress_policing_rate ingress_policing_burst ingress_policing_kpkts_rate \
+    ingress_policing_kpkts_burst external_ids other_config";
 /// Columns of a bridge that refer to other tables, with each table's configuration columns. The
 /// database drops such a row together with its bridge.
-const PARTS: &[(&str, &str, &[&str])] = &[
+const PARTS: &[(&str, &str, &str)] = &[
     (
         "controller",
         "Controller",
-        &[
-            "target",
-            "connection_mode",
-            "max_backoff",
-            "inactivity_probe",
-            "enable_async_messages",
-            "controller_rate_limit",
-            "controller_burst_limit",
-            "controller_queue_size",
-            "local_ip",
-            "local_netmask",
-            "local_gateway",
-            "type",
-            "external_ids",
-            "other_config",
-        ],
+        "target connection_mode max_backoff inactivity_probe enable_async_messages \
+         controller_rate_limit controller_burst_limit controller_queue_size local_ip \
+         local_netmask local_gateway type external_ids other_config",
     ),
     (
         "netflow",
         "NetFlow",
-        &[
-            "targets",
-            "active_timeout",
-            "engine_id",
-            "engine_type",
-            "add_id_to_interface",
-            "external_ids",
-        ],
+        "targets active_timeout engine_id engine_type add_id_to_interface external_ids",
     ),
-    ("sflow", "sFlow", &["targets", "agent", "header", "polling", "sampling", "external_ids"]),
+    ("sflow", "sFlow", "targets agent header polling sampling external_ids"),
     (
         "ipfix",
         "IPFIX",
-        &[
-            "targets",
-            "sampling",
-            "obs_domain_id",
-            "obs_point_id",
-            "cache_active_timeout",
-            "cache_max_flows",
-            "external_ids",
-            "other_config",
-        ],
+        "targets sampling obs_domain_id obs_point_id cache_active_timeout cache_max_flows \
+         external_ids other_config",
     ),
 ];
 
@@ -187,8 +119,8 @@ fn insert(table: &str, row: &Row, name: &str) -> Value {
     json!({"op": "insert", "table": table, "row": row, "uuid-name": name})
 }
 
-fn keep(row: &Row, columns: &[&str]) -> Row {
-    columns.iter().filter_map(|c| Some(((*c).to_owned(), row.get(*c)?.clone()))).collect()
+fn keep(row: &Row, columns: &str) -> Row {
+    columns.split(' ').filter_map(|c| Some((c.to_owned(), row.get(c)?.clone()))).collect()
 }
 
 /// A reference column is `["uuid", x]` or `["set", [["uuid", x], …]]`.
