@@ -6,6 +6,7 @@ use std::io::{self, ErrorKind};
 use std::path::Path;
 
 use nmgen_core::source::bounded;
+use nmgen_core::write;
 
 use crate::fault::Fault;
 
@@ -47,4 +48,21 @@ pub(crate) fn remove(path: &Path) -> Result<(), Fault> {
         Ok(_) => Ok(()),
         Err(source) => Err(Fault::Remove { path: path.to_owned(), source }),
     }
+}
+
+/// Creates the directories above a file.
+pub(crate) fn parents(path: &Path) -> Result<(), Fault> {
+    path.parent().map_or(Ok(()), write::directory).map_err(Fault::Machine)
+}
+
+/// Writes a file with mode 0644, and creates the directories above it.
+pub(crate) fn readable(path: &Path, text: Vec<u8>) -> Result<(), Fault> {
+    parents(path)?;
+    write::write_readable(path, text).map_err(Fault::Machine)
+}
+
+/// Writes a file with mode 0600, and creates the directories above it.
+pub(crate) fn private(path: &Path, text: Vec<u8>) -> Result<(), Fault> {
+    parents(path)?;
+    write::write_file(path, text).map_err(Fault::Machine)
 }

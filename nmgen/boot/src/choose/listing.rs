@@ -47,11 +47,7 @@ impl HostsDirectory {
             }
         }
         let Some(named) = &line.directory else { return Ok(None) };
-        let path = paths.under(named);
-        match Self::read(path.clone(), "")? {
-            Some(found) => Ok(Some(found)),
-            None => Err(Fault::ReadDirectory { path, source: nix::errno::Errno::ENOENT.into() }),
-        }
+        Self::at(paths.under(named)).map(Some)
     }
 
     /// This directory.

@@ -20,9 +20,7 @@ const RECORD: &str = "/run/nmgen-live/profiles";
 pub(super) fn write(paths: &Paths, ready: &Ready, log: &Log) -> Result<(), Fault> {
     let former = record(paths)?;
     let directory = paths.under(ETC_PROFILES);
-    if let Some(parent) = directory.parent() {
-        write::directory(parent).map_err(Fault::Machine)?;
-    }
+    files::parents(&directory)?;
     let file = |name: &str, content: &str| File {
         directories: Vec::new(),
         name: name.to_owned(),
@@ -37,9 +35,7 @@ pub(super) fn write(paths: &Paths, ready: &Ready, log: &Log) -> Result<(), Fault
     keep_record(paths, &all)?;
     write::write(&directory, &files).map_err(Fault::Machine)?;
     for link in ready.files.iter().filter(|file| file.path.ends_with(".link")) {
-        let path = paths.under(&link.path);
-        write::directory(path.parent().unwrap_or(Path::new("/"))).map_err(Fault::Machine)?;
-        write::write_readable(&path, link.content.clone().into_bytes()).map_err(Fault::Machine)?;
+        files::readable(&paths.under(&link.path), link.content.clone().into_bytes())?;
     }
     for path in displaced(&directory, ready, &ours, &former)? {
         fs::remove_file(&path).map_err(|source| Fault::Remove { path: path.clone(), source })?;
@@ -84,8 +80,6 @@ fn record(paths: &Paths) -> Result<String, Fault> {
 }
 
 fn keep_record(paths: &Paths, names: &BTreeSet<&str>) -> Result<(), Fault> {
-    let path = paths.under(RECORD);
-    write::directory(path.parent().unwrap_or(Path::new("/"))).map_err(Fault::Machine)?;
     let text: String = names.iter().map(|name| format!("{name}\n")).collect();
-    write::write_file(&path, text.into_bytes()).map_err(Fault::Machine)
+    files::private(&paths.under(RECORD), text.into_bytes())
 }

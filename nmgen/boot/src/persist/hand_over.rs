@@ -14,7 +14,7 @@ use super::sysroot::Sysroot;
 use super::system::System;
 use crate::command_line::CommandLine;
 use crate::fault::Fault;
-use crate::files::{self, unless_missing};
+use crate::files::{self, parents, private, readable, unless_missing};
 use crate::kernel_log::{Level, Log};
 use crate::root::{EARLY_HOST_NAME, PERSISTED, Paths, STAGE};
 use crate::wait::cards::line;
@@ -143,6 +143,7 @@ impl HandOver<'_> {
             .iter()
             .filter(|file| is_there(directory, file))
             .for_each(|file| digests.add(file));
+        // From a digest and the rest of a profile a short password is found by trying.
         private(&root.place(DIGESTS)?, digests.text().into_bytes())?;
         if !self.is_whole {
             return Ok(());
@@ -192,24 +193,6 @@ fn link_files(paths: &Paths, root: &Sysroot) -> Result<(), Fault> {
         }
     }
     Ok(())
-}
-
-/// Creates the directories above a file.
-fn parents(path: &Path) -> Result<(), Fault> {
-    let made = path.parent().map_or(Ok(()), write::directory);
-    made.map_err(Fault::Machine)
-}
-
-/// Writes a file with mode 0644, and creates the directories above it.
-fn readable(path: &Path, text: Vec<u8>) -> Result<(), Fault> {
-    parents(path)?;
-    write::write_readable(path, text).map_err(Fault::Machine)
-}
-
-/// Writes a file with mode 0600: from a digest and the rest of a profile a short password is found by trying.
-fn private(path: &Path, text: Vec<u8>) -> Result<(), Fault> {
-    parents(path)?;
-    write::write_file(path, text).map_err(Fault::Machine)
 }
 
 /// The staged .link files for the running system: name and content.

@@ -7,6 +7,7 @@
 use nmgen_core::write::{self, File};
 
 use crate::fault::Fault;
+use crate::files::readable;
 use crate::root::{Paths, RUN_PROFILES};
 
 /// Where the profiles wait for the running system.
@@ -18,11 +19,8 @@ pub(crate) fn keep(paths: &Paths, profiles: &[File]) -> Result<(), Fault> {
         return Ok(());
     }
     write::write(&paths.under(KEPT), profiles).map_err(Fault::Machine)?;
-    let places = paths.under(PLACES);
-    let directory = places.parent().map_or(Ok(()), write::directory);
-    directory.map_err(Fault::Machine)?;
     let text = text(profiles.iter().map(|file| file.name.as_str()));
-    write::write_readable(&places, text.into_bytes()).map_err(Fault::Machine)
+    readable(&paths.under(PLACES), text.into_bytes())
 }
 
 fn text<'n>(names: impl Iterator<Item = &'n str>) -> String {

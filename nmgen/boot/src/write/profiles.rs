@@ -47,14 +47,12 @@ pub(crate) fn write(
     line: &CommandLine,
     log: &Log,
 ) -> Result<Vec<PathBuf>, Fault> {
-    let written = put(paths, configuration, machine, bounds, line, log);
-    if written.is_err()
-        && let Err(fault) = forget(paths, |_| true)
-    {
-        // The first fault is returned.
-        log.say(Level::Warning, &chain(&fault));
-    }
-    written
+    put(paths, configuration, machine, bounds, line, log).inspect_err(|_| {
+        if let Err(fault) = forget(paths, |_| true) {
+            // The first fault is returned.
+            log.say(Level::Warning, &chain(&fault));
+        }
+    })
 }
 
 fn put(

@@ -51,7 +51,7 @@ pub(crate) fn leave_out(
         .collect();
     let cards = names.present.iter().filter(|card| macs.contains(&card.mac));
     let cards: BTreeSet<&str> = cards.map(|card| card.name.as_str()).collect();
-    let is_hit = |profile: &Profile| {
+    components::leave_out(configuration, |profile| {
         let name = profile.keyfile.get("connection", "interface-name").unwrap_or(&profile.id);
         let mac = ["ethernet", "infiniband"]
             .iter()
@@ -59,6 +59,5 @@ pub(crate) fn leave_out(
         interfaces.contains(name)
             || cards.contains(name)
             || mac.is_some_and(|mac| macs.contains(&mac))
-    };
-    components::leave_out(configuration, is_hit)
+    })
 }

@@ -1,6 +1,6 @@
 //! Whether a profile may lead out of its own network.
 
-use nmgen_core::profile::{Entry, Keyfile};
+use nmgen_core::profile::Keyfile;
 
 /// The section of each family, and its default route's destination.
 pub(crate) const FAMILIES: [(&str, &str); 2] = [("ipv4", "0.0.0.0/0"), ("ipv6", "::/0")];
@@ -26,7 +26,7 @@ pub(crate) fn may_lead_out(keyfile: &Keyfile) -> bool {
 pub(crate) fn has_default_route(keyfile: &Keyfile, family: &str, default: &str) -> bool {
     let Some(section) = keyfile.section(family) else { return false };
     let table = section.get("route-table");
-    let is_one = |(key, value): &Entry| {
+    section.entries.iter().any(|(key, value)| {
         let mut fields = value.split([',', ';']).map(str::trim);
         let (first, second) = (fields.next(), fields.next());
         match key.trim_end_matches(|letter: char| letter.is_ascii_digit()) {
@@ -40,8 +40,7 @@ pub(crate) fn has_default_route(keyfile: &Keyfile, family: &str, default: &str) 
             }
             _ => false,
         }
-    };
-    section.entries.iter().any(is_one)
+    })
 }
 
 /// False for a route of policy routing or of a VRF, which other packets do not take, and for one that discards packets.
