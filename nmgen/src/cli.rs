@@ -57,9 +57,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, streams: &mut Streams<
         Err(error) => return usage(&error, streams),
     };
     streams.set(general);
-    if name == Name::Nmstatectl {
-        streams.set_nmstatectl();
-    }
+    streams.is_nmstatectl = name == Name::Nmstatectl;
     let done = match command {
         Command::Generate(arguments) => generate_command::run(&arguments, streams),
         Command::Gc(arguments) => generate_command::gc(&arguments, streams),

@@ -71,7 +71,6 @@ enum Use {
 }
 
 impl FindingArguments {
-    /// The findings.
     fn of(&self, hosts: &Hosts) -> Findings {
         let purpose = match self.wanted {
             Use::Profiles => Purpose::Offline,
@@ -142,7 +141,6 @@ fn success(hosts: &Hosts, sources: &[String]) -> Vec<String> {
     clusters.iter().map(line).collect()
 }
 
-/// Writes the findings.
 fn findings(
     format: Format,
     found: &Findings,

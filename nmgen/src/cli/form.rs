@@ -157,11 +157,6 @@ fn namespace_name(text: &str) -> Result<String, &'static str> {
     if is_namespace(text) { Ok(text.to_owned()) } else { Err(NAMESPACE_NAME) }
 }
 
-/// The targets that hold documents or profiles of the running node.
-fn is_for_running_node(to: Form) -> bool {
-    !matches!(to, Form::BmhSecret | Form::NmStateConfig | Form::Kargs | Form::Initrd)
-}
-
 impl FormArguments {
     /// Refuses options that the form does not use.
     ///
@@ -179,6 +174,8 @@ impl FormArguments {
             is_machine_config || to == Form::Ignition,
             matches!(to, Form::BmhSecret | Form::NmStateConfig | Form::NodepoolConfig),
         );
+        let is_early =
+            matches!(to, Form::BmhSecret | Form::NmStateConfig | Form::Kargs | Form::Initrd);
         let wrong = [
             ("--ignition-version", self.ignition_version.is_some() && !with_version),
             ("--role", self.role.is_some() && !is_machine_config),
@@ -191,7 +188,7 @@ impl FormArguments {
             ("--namespace", self.namespace.is_some() && !with_namespace),
             ("--label", !self.label.is_empty() && to != Form::NmStateConfig),
             ("--with-program", self.with_program.is_some() && to != Form::Initrd),
-            ("--br-ex", self.bridge.br_ex && !is_for_running_node(to)),
+            ("--br-ex", self.bridge.br_ex && is_early),
         ];
         match wrong.iter().find(|(_, is_wrong)| *is_wrong) {
             None => Ok(()),

@@ -1,6 +1,6 @@
 //! Findings in a line each, for programs that show one line: editors, installers.
 
-use nmgen_document::diagnostic::Diagnostic;
+use nmgen_document::diagnostic::{Diagnostic, short_place as place};
 use nmgen_document::format::{counted, printable};
 
 /// `FILE:LINE:COLUMN: error: MESSAGE [RULE]` a finding, as compilers write it.
@@ -31,12 +31,4 @@ fn line(diagnostic: &Diagnostic) -> String {
         printable(&format!("{}{help}", diagnostic.message)),
         diagnostic.rule.name
     )
-}
-
-fn place(diagnostic: &Diagnostic) -> String {
-    let file = printable(&diagnostic.place.file);
-    match &diagnostic.place.position {
-        Some(at) => format!("{file}:{}:{}", at.start.line, at.start.column),
-        None => file,
-    }
 }

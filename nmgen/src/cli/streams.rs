@@ -28,7 +28,7 @@ pub struct Streams<'s> {
     output_is_terminal: bool,
     general: GeneralArguments,
     /// The reader expects nmstatectl's errors.
-    is_nmstatectl: bool,
+    pub(super) is_nmstatectl: bool,
 }
 
 impl<'s> Streams<'s> {
@@ -67,11 +67,6 @@ impl<'s> Streams<'s> {
             (self.output_style, self.messages_style) = (style, style);
         }
         self.general = general;
-    }
-
-    /// Errors end as nmstatectl's do.
-    pub(super) fn set_nmstatectl(&mut self) {
-        self.is_nmstatectl = true;
     }
 
     /// Whether a terminal would get the output.

@@ -114,7 +114,7 @@ pub fn document(
     for (_, check) in TOPICS {
         check(&subject, &mut report);
     }
-    let faults = report.into_faults();
+    let faults = report.faults;
     let mut refused = Diagnostics::default();
     let state = schema::parse(document, faults, &mut refused);
     // A misplaced or misspelt key is told by itself, not also by what is absent because of it.

@@ -5,7 +5,7 @@ mod finding;
 pub mod rule;
 mod sink;
 
-pub use self::display::{Style, render, render_report};
+pub use self::display::{Style, render, render_report, short_place};
 pub use self::finding::{Diagnostic, OtherHost};
 pub use self::rule::rules;
 pub use self::rule::{Rule, Severity};

@@ -235,6 +235,15 @@ impl<'t> Node<'t> {
         })
     }
 
+    /// Like [`Self::items_at`], mutable.
+    pub fn items_mut_at(&mut self, keys: &[&str]) -> &mut [Self] {
+        let path = keys.iter().fold(Path::default(), |path, key| path.key(key));
+        match self.find_mut(&path).map(|node| &mut node.value) {
+            Some(Value::Sequence(items)) => items,
+            _ => &mut [],
+        }
+    }
+
     /// The value at the end of the path.
     pub fn find(&self, path: &Path) -> Option<&Node<'t>> {
         path.steps().iter().try_fold(self, |node, step| match step {

@@ -4,7 +4,6 @@
 mod across;
 mod alone;
 mod bridge_uplink;
-mod captured_name;
 mod cluster;
 mod declared;
 pub(crate) mod document;

@@ -9,7 +9,7 @@ mod bridge;
 mod counterpart;
 mod derived;
 mod interfaces;
-mod new;
+pub(crate) mod new;
 mod normal;
 mod patched;
 mod references;

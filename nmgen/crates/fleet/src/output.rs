@@ -4,7 +4,6 @@ mod delivery;
 mod form;
 pub mod kubernetes_name;
 mod loss;
-mod nic_map;
 mod once;
 mod one_host;
 mod options;

@@ -35,33 +35,23 @@ pub(super) fn check(subject: &Subject<'_>, report: &mut Report<'_>) {
         let Some(lower_mtu) = mtu(lower).filter(|lower_mtu| upper_mtu > *lower_mtu) else {
             continue;
         };
-        match reference.role {
+        let (rule, which, help) = match reference.role {
             // These pass frames to the base unchanged; the kernel refuses a larger MTU (ERANGE,
             // EINVAL).
-            Relation::Base if matches!(upper.kind, "vlan" | "mac-vlan" | "mac-vtap") => report.add(
-                MTU_ABOVE_BASE,
-                &upper.path.key("mtu"),
-                format!(
-                    "{} has MTU {upper_mtu}, but {} below it has {lower_mtu} (line {})",
-                    upper.name,
-                    lower.name,
-                    report.line(&lower.path.key("mtu"))
-                ),
-                "raise the MTU of the lower interface, or lower this one",
-            ),
-            Relation::Port if lower.is_up() && upper.kind != "vrf" => report.add(
-                MTU_ABOVE_PORT,
-                &upper.path.key("mtu"),
-                format!(
-                    "{} has MTU {upper_mtu}, but its port {} has {lower_mtu} (line {})",
-                    upper.name,
-                    lower.name,
-                    report.line(&lower.path.key("mtu"))
-                ),
-                "give the ports at least the MTU of their controller",
-            ),
-            Relation::Base | Relation::Port => {}
-        }
+            Relation::Base if matches!(upper.kind, "vlan" | "mac-vlan" | "mac-vtap") => {
+                let help = "raise the MTU of the lower interface, or lower this one";
+                (MTU_ABOVE_BASE, format!("{} below it", lower.name), help)
+            }
+            Relation::Port if lower.is_up() && upper.kind != "vrf" => {
+                let help = "give the ports at least the MTU of their controller";
+                (MTU_ABOVE_PORT, format!("its port {}", lower.name), help)
+            }
+            Relation::Base | Relation::Port => continue,
+        };
+        let (name, line) = (upper.name, report.line(&lower.path.key("mtu")));
+        let message =
+            format!("{name} has MTU {upper_mtu}, but {which} has {lower_mtu} (line {line})");
+        report.add(rule, &upper.path.key("mtu"), message, help);
     }
     left_out(subject, report);
 }

@@ -90,7 +90,7 @@ pub(super) fn check(subject: &Subject<'_>, report: &mut Report<'_>) {
 /// A default route from the network on an OVS interface: NetworkManager gives it the metric 800. A card that no document names may
 /// have one by a profile that NetworkManager makes for it.
 fn metric_left_out(interface: &Interface<'_>, report: &mut Report<'_>) {
-    let leads = |family: &Family| {
+    if let Some(family) = Family::BOTH.into_iter().find(|family| {
         let Some(section) = interface.node.get(family.key()) else { return false };
         let is_off = |key| section.get(key).and_then(Node::boolean) == Some(false);
         let table = section.number_at(&["auto-route-table-id"]);
@@ -99,8 +99,7 @@ fn metric_left_out(interface: &Interface<'_>, report: &mut Report<'_>) {
             && !is_off("auto-gateway")
             && !is_off("auto-routes")
             && table.is_none_or(|table| matches!(table, 0 | 254))
-    };
-    if let Some(family) = Family::BOTH.into_iter().find(leads) {
+    }) {
         let at = interface.path_to(&[family.key()]);
         let help = "add `auto-route-metric: 48`";
         let message = format!(

@@ -199,7 +199,7 @@ pub(super) struct Report<'a> {
     document: &'a Document<'a>,
     diagnostics: &'a mut Diagnostics,
     /// Paths of unusable values, so that nmstate's words on them are not reported again.
-    faults: Vec<Path>,
+    pub(super) faults: Vec<Path>,
 }
 
 impl<'a> Report<'a> {
@@ -236,9 +236,5 @@ impl<'a> Report<'a> {
         let value = self.document.root.find(path).map(|node| node.span.start.line);
         let key = self.document.key_span(path).map(|span| span.start.line);
         key.or(value).unwrap_or(1)
-    }
-
-    pub(super) fn into_faults(self) -> Vec<Path> {
-        self.faults
     }
 }

@@ -146,7 +146,6 @@ fn link_file(link_match: &str, alt_names: &[String]) -> String {
     text
 }
 
-/// The path of an interface's key in the document.
 fn field(document: &Document<'_>, interface: &InterfaceSummary, key: &str) -> Path {
     let interfaces = interface::all(&document.root);
     let index = interfaces.iter().position(|node| {

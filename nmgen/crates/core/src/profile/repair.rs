@@ -85,7 +85,11 @@ fn chosen(profiles: &[Profile], family: &str, holder: usize, rule: &str) -> usiz
         return holder;
     }
     let table = word_after(rule, "table").unwrap_or(MAIN_TABLE);
-    let is_candidate = |profile: &Profile| has_routes(profile) && uses(profile, family, table);
+    let is_candidate = |profile: &Profile| {
+        let mut families = FAMILIES.iter();
+        families.any(|family| profile.keyfile.get(family, "route0").is_some())
+            && uses(profile, family, table)
+    };
     if !is_candidate(&profiles[holder]) {
         return holder;
     }
@@ -96,10 +100,6 @@ fn chosen(profiles: &[Profile], family: &str, holder: usize, rule: &str) -> usiz
         })
     };
     first(true).or_else(|| first(false)).unwrap_or(holder)
-}
-
-fn has_routes(profile: &Profile) -> bool {
-    FAMILIES.iter().any(|family| profile.keyfile.get(family, "route0").is_some())
 }
 
 /// True when the profile has a route in this table, or puts automatic routes into it.

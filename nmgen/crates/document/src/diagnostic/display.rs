@@ -81,7 +81,8 @@ fn words(diagnostic: &Diagnostic) -> Words<'_> {
     (diagnostic.rule.name, &diagnostic.message, diagnostic.help.as_deref())
 }
 
-fn short_place(diagnostic: &Diagnostic) -> String {
+/// Returns `FILE:LINE:COLUMN` of a finding.
+pub fn short_place(diagnostic: &Diagnostic) -> String {
     let file = printable(&diagnostic.place.file);
     match &diagnostic.place.position {
         Some(at) => format!("{file}:{}:{}", at.start.line, at.start.column),

@@ -5,9 +5,9 @@ use nmgen_document::Document;
 use nmgen_document::diagnostic::{Diagnostics, Rule};
 
 use super::{
-    bridge_uplink, captured_name, dropped, ovn_bridge, route_network, route_number, search_domain,
-    veth_peer,
+    bridge_uplink, dropped, ovn_bridge, route_network, route_number, search_domain, veth_peer,
 };
+use crate::source;
 
 pub(super) fn rules() -> Vec<Rule> {
     [
@@ -27,7 +27,7 @@ pub(crate) fn check(host: &Host, diagnostics: &mut Diagnostics) {
     let Some(document) = host.document() else { return };
     let topics: [fn(&Document<'_>, &mut Diagnostics); 8] = [
         bridge_uplink::check,
-        captured_name::check,
+        captures,
         dropped::check,
         ovn_bridge::check,
         route_network::check,
@@ -41,4 +41,10 @@ pub(crate) fn check(host: &Host, diagnostics: &mut Diagnostics) {
     }
     found.of_host(host.name.as_deref());
     diagnostics.extend(found);
+}
+
+/// Tells what the captures of a NetworkPolicy will not find.
+fn captures(document: &Document<'_>, diagnostics: &mut Diagnostics) {
+    let Some(captures) = document.root.get("capture") else { return };
+    diagnostics.extend(source::of_captures(captures, |node| document.place(node.span)));
 }

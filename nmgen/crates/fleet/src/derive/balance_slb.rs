@@ -10,7 +10,7 @@ use nmgen_document::{Document, Entry, Node, Step, Value};
 
 use super::bridge::{self, Replacements, mac_source, name_span};
 use super::interfaces::{Index, Interfaces, has_addresses};
-use super::new::{entry, list, mapping, name_node, named, word};
+use super::new::{entry, list, mapping, name_node, named, up, word};
 use super::references::TUNNELS;
 use super::uplink::interface_place;
 use super::verify::UPLINK_TYPE;
@@ -258,16 +258,8 @@ fn br_phy(span: Span, names: &BalanceSlb, bond: &Bond<'_>) -> Node<'static> {
         entry("link-aggregation", mapping(aggregation, span)),
     ];
     let ports = list(vec![mapping(patch, span), mapping(aggregated, span)], span);
-    let node = mapping(
-        vec![
-            entry("name", name_node(&names.bridge, span)),
-            entry("type", word("ovs-bridge", span)),
-            entry("state", word("up", span)),
-            entry("bridge", mapping(vec![entry("port", ports)], span)),
-        ],
-        span,
-    );
-    with_extra_ports(node, span)
+    let options = entry("bridge", mapping(vec![entry("port", ports)], span));
+    with_extra_ports(up(&names.bridge, "ovs-bridge", span, [options]), span)
 }
 
 /// OVN adds patch ports to both bridges, for the networks of virtual machines.
@@ -280,15 +272,8 @@ fn with_extra_ports(mut node: Node<'static>, span: Span) -> Node<'static> {
 }
 
 fn patch(name: &str, peer: &str, span: Span) -> Node<'static> {
-    mapping(
-        vec![
-            entry("name", name_node(name, span)),
-            entry("type", word("ovs-interface", span)),
-            entry("state", word("up", span)),
-            entry("patch", mapping(vec![entry("peer", name_node(peer, span))], span)),
-        ],
-        span,
-    )
+    let patch = entry("patch", mapping(vec![entry("peer", name_node(peer, span))], span));
+    up(name, "ovs-interface", span, [patch])
 }
 
 /// A card with the MTU of its bond, which the kernel gives to a bond's ports.
@@ -305,11 +290,6 @@ fn port(node: &Node<'static>, bond: &Bond<'_>, gone: &[&str]) -> Node<'static> {
 
 /// A card that only the list of the bond's ports names.
 fn undeclared(name: &str, span: Span, bond: &Bond<'_>) -> Node<'static> {
-    let mut entries = vec![
-        entry("name", name_node(name, span)),
-        entry("type", word("ethernet", span)),
-        entry("state", word("up", span)),
-    ];
-    entries.extend(bond.node.entry("mtu").filter(|mtu| !mtu.node.is_null()).cloned());
-    mapping(entries, span)
+    let mtu = bond.node.entry("mtu").filter(|mtu| !mtu.node.is_null());
+    up(name, "ethernet", span, mtu.cloned())
 }

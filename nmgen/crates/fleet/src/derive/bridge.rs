@@ -6,7 +6,7 @@ use nmgen_document::text::Span;
 use nmgen_document::{Entry, Node, Path, Value};
 
 use super::interfaces::{Index, Interfaces, is_automatic};
-use super::new::{disabled, entry, list, mapping, name_node, named, word};
+use super::new::{disabled, entry, list, mapping, name_node, named, up, word};
 use super::wanted::Wanted;
 
 /// Keys that move from the uplink to the bridge's interface: they concern addresses.
@@ -62,16 +62,8 @@ fn port(uplink: &Node<'static>, span: Span) -> Node<'static> {
 /// datapath of Open vSwitch 3.5 it keeps the node from finding its IPv6 gateway (the lab's case
 /// `ipv6_alone_moves_to_the_bridge`).
 pub(super) fn bridge(uplink: Node<'static>, span: Span, wanted: &Wanted<'_>) -> Node<'static> {
-    let ports = vec![uplink, named(wanted.name, span)];
-    mapping(
-        vec![
-            entry("name", name_node(wanted.name, span)),
-            entry("type", word("ovs-bridge", span)),
-            entry("state", word("up", span)),
-            entry("bridge", mapping(vec![entry("port", list(ports, span))], span)),
-        ],
-        span,
-    )
+    let ports = entry("port", list(vec![uplink, named(wanted.name, span)], span));
+    up(wanted.name, "ovs-bridge", span, [entry("bridge", mapping(vec![ports], span))])
 }
 
 /// The bridge's interface, with what moves from the uplink.
@@ -83,12 +75,7 @@ pub(super) fn interface(
     wanted: &Wanted<'_>,
 ) -> Node<'static> {
     let span = name_span(uplink);
-    let mut entries = vec![
-        entry("name", name_node(wanted.name, span)),
-        entry("type", word("ovs-interface", span)),
-        entry("state", word("up", span)),
-        mac,
-    ];
+    let mut entries = vec![mac];
     entries.extend(mtu(interfaces, index, 0).map(|mtu| entry("mtu", mtu)));
     let moved = |key: &str| uplink.entries().iter().find(|entry| entry.key == *key).cloned();
     for key in MOVED {
@@ -99,7 +86,7 @@ pub(super) fn interface(
             None => {}
         }
     }
-    mapping(entries, span)
+    up(wanted.name, "ovs-interface", span, entries)
 }
 
 /// The MAC address of the first interface that has one in the document, else that of the interface `from`: nmstate copies the
@@ -110,7 +97,7 @@ pub(super) fn mac_source(
     from: &str,
     span: Span,
 ) -> Entry<'static> {
-    let source = |node: &&Node<'static>| {
+    let found = stack.iter().find_map(|node| {
         let of = |key: &str| node.entries().iter().find(|entry| entry.key == *key).cloned();
         let own =
             of("mac-address").filter(|entry| entry.node.text().is_some_and(|mac| !mac.is_empty()));
@@ -118,8 +105,7 @@ pub(super) fn mac_source(
             !entry.node.is_null() && !entry.node.text().is_some_and(|name| gone.contains(&name))
         };
         own.or_else(|| of("copy-mac-from").filter(is_there))
-    };
-    let found = stack.iter().find_map(source);
+    });
     found.unwrap_or_else(|| entry("copy-mac-from", name_node(from, span)))
 }
 

@@ -92,17 +92,14 @@ fn without_additions(derived: &mut Node<'static>, written: &Node<'static>) {
                 }
             }
         }
-        let routes = Path::default().key("routes").key("config");
         let has_metric = |route: &Node<'_>| {
             route.text_at("next-hop-interface") == Some(name) && route.get("metric").is_some()
         };
-        if written.find(&routes).is_some_and(|list| list.items().iter().any(has_metric)) {
+        if written.items_at(&["routes", "config"]).iter().any(has_metric) {
             continue;
         }
-        if let Some(Node { value: Value::Sequence(routes), .. }) = derived.find_mut(&routes) {
-            let by_bridge =
-                |route: &&mut Node<'_>| route.text_at("next-hop-interface") == Some(name);
-            for route in routes.iter_mut().filter(by_bridge) {
+        for route in derived.items_mut_at(&["routes", "config"]) {
+            if route.text_at("next-hop-interface") == Some(name) {
                 drop_entry(route, |entry| is_metric(entry, "metric", metric));
             }
         }

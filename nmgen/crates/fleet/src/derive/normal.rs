@@ -15,13 +15,9 @@ const DEFAULTS: &[(&str, &str)] = &[("state", "up"), ("dhcp", "false"), ("autoco
 pub(crate) fn normal(root: &Node<'static>) -> Node<'static> {
     let mut root = root.clone();
     spellings(&mut root, &mut Vec::new());
-    if let Value::Mapping(entries) = &mut root.value
-        && let Some(list) = entries.iter_mut().find(|entry| entry.key == "interfaces")
-        && let Value::Sequence(interfaces) = &mut list.node.value
-    {
-        copied_macs(interfaces);
-        interfaces.iter_mut().for_each(interface);
-    }
+    let interfaces = root.items_mut_at(&["interfaces"]);
+    copied_macs(interfaces);
+    interfaces.iter_mut().for_each(interface);
     root
 }
 

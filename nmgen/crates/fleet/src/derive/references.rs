@@ -10,32 +10,24 @@ pub(super) const TUNNELS: &[&str] = &["vxlan", "ip-tunnel"];
 
 /// Makes all of them name the bridge. `names`: those of the uplink.
 pub(super) fn follow(root: &mut Node<'static>, names: &[String], wanted: &Wanted<'_>) {
-    for route in items(root, &["routes", "config"]) {
+    for route in root.items_mut_at(&["routes", "config"]) {
         let is_kept = !matches!(route.text_at("state"), Some("absent" | "ignore"));
         if is_kept && rename(route, "next-hop-interface", names, wanted) {
             metric(route, wanted);
         }
     }
-    for rule in items(root, &["route-rules", "config"]) {
+    for rule in root.items_mut_at(&["route-rules", "config"]) {
         rename(rule, "iif", names, wanted);
     }
-    for server in items(root, &["dns-resolver", "config", "server"]) {
+    for server in root.items_mut_at(&["dns-resolver", "config", "server"]) {
         zone(server, names, wanted);
     }
-    for interface in items(root, &["interfaces"]) {
+    for interface in root.items_mut_at(&["interfaces"]) {
         for section in TUNNELS {
             if let Some(section) = interface.find_mut(&Path::default().key(section)) {
                 rename(section, "base-iface", names, wanted);
             }
         }
-    }
-}
-
-fn items<'n>(root: &'n mut Node<'static>, keys: &[&str]) -> &'n mut [Node<'static>] {
-    let path = keys.iter().fold(Path::default(), |path, key| path.key(key));
-    match root.find_mut(&path).map(|node| &mut node.value) {
-        Some(Value::Sequence(items)) => items,
-        _ => &mut [],
     }
 }
 

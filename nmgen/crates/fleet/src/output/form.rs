@@ -131,13 +131,14 @@ impl Form {
         }
         let clusters = per_cluster::clusters(&hosts);
         let is_one = clusters.len() < 2 || self == Self::Gc;
-        let output = match self.one_cluster_only().filter(|_| !is_one) {
-            Some(form) => {
-                diagnostics.push(per_cluster::refuse(form, &clusters, &hosts));
+        let output = match is_one {
+            // One file for all hosts, which a node reads whole.
+            false if self == Self::Initrd => {
+                diagnostics.push(per_cluster::refuse("initrd", &clusters, &hosts));
                 Output::Directory(Vec::new())
             }
-            None if is_one => self.one(hosts, options, &mut diagnostics)?,
-            None => {
+            true => self.one(hosts, options, &mut diagnostics)?,
+            false => {
                 let one = |hosts: &[Converted], diagnostics: &mut Diagnostics| {
                     self.one(hosts.into(), options, diagnostics)
                 };
@@ -189,11 +190,6 @@ impl Form {
             Self::Kargs => to_kargs::render(&hosts, options, diagnostics),
             Self::Initrd => to_initrd::render(&hosts, options, diagnostics),
         }
-    }
-
-    /// The name of a form that is one file for all hosts, which a node reads whole.
-    fn one_cluster_only(self) -> Option<&'static str> {
-        (self == Self::Initrd).then_some("initrd")
     }
 
     /// The name of a cluster's only file, beside those of other clusters.

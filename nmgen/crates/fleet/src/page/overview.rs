@@ -35,11 +35,9 @@ fn way<'n, 't>(root: &'n Node<'t>) -> Vec<&'n Node<'t>> {
         })
     };
     let routes = interface::state(root).items_at(&["routes", "config"]);
-    let is_default =
-        |route: &&Node<'_>| matches!(route.text_at("destination"), Some("0.0.0.0/0" | "::/0"));
     let of_route = routes
         .iter()
-        .find(is_default)
+        .find(|route| matches!(route.text_at("destination"), Some("0.0.0.0/0" | "::/0")))
         .and_then(|route| named(route.text_at("next-hop-interface")?));
     let has_addresses = |node: &&Node<'_>| {
         let is_on = |family: &str| node.is_on(&[family, "enabled"]);

@@ -6,7 +6,7 @@ use nmgen_document::format::printable;
 use svg::Document;
 use svg::node::element::{Group, Path, Rectangle as Shape, Style, Text, Title};
 
-use super::layout::{self, CHARACTER, LINE, Layout, PADDING, PAGE, Rectangle, Size, Way, layout};
+use super::layout::{CHARACTER, LINE, Layout, PADDING, PAGE, Rectangle, Size, Way, layout};
 use super::stack::{Brick, Stack};
 use super::stages::Picture;
 
@@ -112,8 +112,7 @@ impl Arranged {
     fn of(stacks: &[Stack]) -> Self {
         let heads: Vec<Head> = stacks.iter().map(Head::of).collect();
         let layouts = |page: f64| -> Vec<Layout> {
-            let stages = stacks.iter().enumerate();
-            stages.map(|(position, stack)| layout(&stack.bricks, position > 0, page)).collect()
+            stacks.iter().map(|stack| layout(&stack.bricks, page)).collect()
         };
         let width = |(head, layout): (&Head, &Layout)| head.size.width.max(layout.size.width);
         let beside = [PAGE, (BESIDE - BETWEEN) / 2.0].map(layouts).into_iter().find(|layouts| {
@@ -132,7 +131,7 @@ impl Arranged {
     fn drawn(&self, index: usize, stack: &Stack, left: f64, top: f64) -> (Group, Size) {
         let (head, layout) = (&self.heads[index], &self.layouts[index]);
         let height = self.shared.unwrap_or(head.size.height + layout.size.height);
-        let place = Place { left, bottom: top + height, is_later: index > 0 };
+        let place = Place { left, bottom: top + height };
         let group = head.drawn(Group::new(), left, top);
         let width = head.size.width.max(layout.size.width);
         (self::stack(group, stack, layout, place), Size { width, height })
@@ -144,7 +143,6 @@ impl Arranged {
 struct Place {
     left: f64,
     bottom: f64,
-    is_later: bool,
 }
 
 impl Place {
@@ -238,7 +236,7 @@ fn brick(brick: &Brick, it: Rectangle, place: Place) -> Group {
         for detail in &brick.details {
             y += LINE;
             let class = if detail.other.is_some() { "moved" } else { "detail" };
-            group = group.add(text(class, &layout::text(detail, place.is_later), x + PADDING, y));
+            group = group.add(text(class, &detail.shown(), x + PADDING, y));
         }
         y += PADDING;
     }

@@ -1,7 +1,7 @@
 //! Places for bricks, by one rule: a controller is above its own ports in a frame with them. What stands on an interface is in a
 //! row above it, with one line between.
 
-use super::stack::{Brick, Detail, outermost};
+use super::stack::{Brick, outermost};
 
 /// The width of a character of 13 pixels.
 pub(super) const CHARACTER: f64 = 8.0;
@@ -56,17 +56,8 @@ pub(super) struct Layout {
     foot: Option<(f64, f64)>,
 }
 
-/// The text of an address or a route, with the interface that it moves from or to.
-pub(super) fn text(detail: &Detail, is_later: bool) -> String {
-    match &detail.other {
-        Some(other) if is_later => format!("{} \u{2190} {other}", detail.text),
-        Some(other) => format!("{} \u{2192} {other}", detail.text),
-        None => detail.text.clone(),
-    }
-}
-
 /// Within the width of a page, where one brick allows it.
-pub(super) fn layout(bricks: &[Brick], is_later: bool, page: f64) -> Layout {
+pub(super) fn layout(bricks: &[Brick], page: f64) -> Layout {
     let (mut above, mut is_based) = (vec![Vec::new(); bricks.len()], vec![false; bricks.len()]);
     for (index, brick) in bricks.iter().enumerate() {
         if let Some(base) = brick.base {
@@ -75,7 +66,7 @@ pub(super) fn layout(bricks: &[Brick], is_later: bool, page: f64) -> Layout {
             is_based[upper] = true;
         }
     }
-    let towers = Towers { bricks, above, is_later, page };
+    let towers = Towers { bricks, above, page };
     let ground =
         (0..bricks.len()).filter(|index| bricks[*index].frame.is_none() && !is_based[*index]);
     let mut parts: Vec<Layout> = ground.map(|index| towers.tower(index)).collect();
@@ -105,7 +96,6 @@ pub(super) fn layout(bricks: &[Brick], is_later: bool, page: f64) -> Layout {
 struct Towers<'a> {
     bricks: &'a [Brick],
     above: Vec<Vec<usize>>,
-    is_later: bool,
     page: f64,
 }
 
@@ -150,7 +140,7 @@ impl Towers<'_> {
     /// A brick, in a frame with its own ports.
     fn block(&self, index: usize) -> Layout {
         let brick = &self.bricks[index];
-        let size = size(brick, self.is_later);
+        let size = size(brick);
         let ports = brick.below.iter().filter(|port| self.bricks[**port].frame == Some(index));
         let ports: Vec<Layout> = ports.map(|port| self.block(*port)).collect();
         let mut block = match ports.is_empty() {
@@ -262,10 +252,10 @@ impl Layout {
     }
 }
 
-fn size(brick: &Brick, is_later: bool) -> Size {
+fn size(brick: &Brick) -> Size {
     let tag = brick.tag();
     let tag = if tag.is_empty() { 0 } else { tag.len() + 1 };
-    let details = brick.details.iter().map(|detail| text(detail, is_later).chars().count());
+    let details = brick.details.iter().map(|detail| detail.shown().chars().count());
     let properties = brick.properties.iter().map(|text| text.chars().count());
     let longest = details.chain(properties).chain([brick.name.chars().count() + tag]).max();
     let lines = brick.details.len() + brick.properties.len() + 1;

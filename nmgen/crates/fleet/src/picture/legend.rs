@@ -21,7 +21,7 @@ pub(crate) fn legend() -> Vec<String> {
         details: vec![
             detail("addresses and routes".to_owned(), None),
             detail(format!("192.0.2.10/24{DIFFERS}"), None),
-            detail("192.0.2.1".to_owned(), Some("interface of the other stage")),
+            detail("192.0.2.1".to_owned(), Some("\u{2192} interface of the other stage")),
         ],
         base: Some(1),
         below: vec![1],

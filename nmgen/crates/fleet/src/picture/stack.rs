@@ -89,8 +89,17 @@ impl Brick {
 /// An address or a route.
 pub(super) struct Detail {
     pub(super) text: String,
-    /// The interface that has it in the other stage.
+    /// The interface that has it in the other stage, after an arrow.
     pub(super) other: Option<String>,
+}
+
+impl Detail {
+    pub(super) fn shown(&self) -> String {
+        match &self.other {
+            Some(other) => format!("{} {other}", self.text),
+            None => self.text.clone(),
+        }
+    }
 }
 
 /// Longer words are cut; a file with longer ones is not meant for a picture.

@@ -131,9 +131,9 @@ fn mark_moved(early: &mut Stack, later: &mut Stack) {
             }
             let Some(other) = early.bricks.iter_mut().find(|brick| has_it(brick)) else { continue };
             if let Some(line) = other.details.iter_mut().find(|line| is_its(line)) {
-                line.other = Some(brick.name.clone());
+                line.other = Some(format!("\u{2192} {}", brick.name));
             }
-            detail.other = Some(other.name.clone());
+            detail.other = Some(format!("\u{2190} {}", other.name));
         }
     }
 }

@@ -44,9 +44,7 @@ pub(super) fn above(directory: &Path, diagnostics: &mut Diagnostics) -> Option<R
     let above = directory.ancestors().skip(1);
     let first = above.clone().position(is_repository)?;
     let down: Vec<&Path> = above.take(first + 1).collect();
-    let one =
-        |above: Option<Rc<Level>>, path: &&Path| level(path, path, above.as_ref(), diagnostics);
-    down.iter().rev().fold(None, one)
+    down.iter().rev().fold(None, |above, path| level(path, path, above.as_ref(), diagnostics))
 }
 
 /// The level of a directory in a repository: that of its own ignore file, else the one above.

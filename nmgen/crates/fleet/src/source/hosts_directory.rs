@@ -4,7 +4,6 @@ use nmgen_core::node::short_host_name;
 use nmgen_core::source::Host;
 use nmgen_document::diagnostic::{Diagnostic, Diagnostics, Place, rules};
 
-use super::directory;
 use super::hosts::Hosts;
 
 rules! {
@@ -44,11 +43,7 @@ pub(super) fn without_hosts(path: &str, before: usize, loaded: &mut Hosts) {
 }
 
 /// Reports a host's document that nodes do not look for.
-pub(super) fn no_extension(directory: &str, name: &str) -> Diagnostic {
-    ignored(name, name, Place::file(directory::join(directory, name)))
-}
-
-fn ignored(file_name: &str, host: &str, place: Place) -> Diagnostic {
+pub(super) fn ignored(file_name: &str, host: &str, place: Place) -> Diagnostic {
     let message = format!("{file_name} is ignored: nodes look for {host}.yml");
     Diagnostic::new(HOST_FILE_EXTENSION, message, place).help("rename it to end in .yml")
 }

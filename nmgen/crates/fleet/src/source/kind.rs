@@ -42,7 +42,7 @@ enum SourceKind<'a> {
     /// Butane, of which MachineConfigs are made.
     Butane,
     /// A Kubernetes object by its kind; empty if the kind is missing.
-    Manifest(&'a str),
+    Object(&'a str),
 }
 
 /// The key of every manifest.
@@ -237,7 +237,7 @@ fn kind<'a>(root: &Node<'_>, word: Option<&'a str>) -> SourceKind<'a> {
     let is_manifest = find(root, API_VERSION).is_some();
     match word {
         Some("InstallConfig") => SourceKind::InstallConfig,
-        Some(kind) if is_manifest => SourceKind::Manifest(kind),
+        Some(kind) if is_manifest => SourceKind::Object(kind),
         None if is_manifest && INSTALL_CONFIG.iter().any(|key| root.get(key).is_some()) => {
             SourceKind::InstallConfig
         }
@@ -245,9 +245,9 @@ fn kind<'a>(root: &Node<'_>, word: Option<&'a str>) -> SourceKind<'a> {
         None if is_manifest
             && (root.get("rendezvousIP").is_some() || agent_config::is_nodes(root)) =>
         {
-            SourceKind::Manifest("AgentConfig")
+            SourceKind::Object("AgentConfig")
         }
-        None if is_manifest => SourceKind::Manifest(""),
+        None if is_manifest => SourceKind::Object(""),
         None if agent_config::is_nodes(root) => SourceKind::NodesConfig,
         None if find(root, network_config::KEY).is_some() => SourceKind::NetworkConfig,
         None if static_network_config::is_it(root) => SourceKind::StaticNetworkConfig,
@@ -269,12 +269,13 @@ fn one(
     found: &mut Found,
     passed_over: &mut Vec<String>,
 ) {
+    use SourceKind::Object;
     let (before, hosts_before) = (found.count(), found.loaded.hosts.len());
     let without_before = found.without_hosts.len();
     found.origin.claim(Claim::Nothing);
     let word = word(node).map(str::to_owned);
     let kind = match (kind(node, word.as_deref()), of) {
-        (SourceKind::State | SourceKind::Manifest(""), Some(of)) => SourceKind::Manifest(of),
+        (SourceKind::State | SourceKind::Object(""), Some(of)) => SourceKind::Object(of),
         (kind, _) => kind,
     };
     let mut diagnostics = Diagnostics::default();
@@ -282,7 +283,7 @@ fn one(
     let name = match kind {
         SourceKind::InstallConfig => "InstallConfig",
         SourceKind::NodesConfig => keys::NODES_CONFIG,
-        SourceKind::Manifest(kind) => kind,
+        SourceKind::Object(kind) => kind,
         SourceKind::State
         | SourceKind::NetworkConfig
         | SourceKind::StaticNetworkConfig
@@ -292,8 +293,8 @@ fn one(
     manifest.get(node, API_VERSION);
     manifest.get(node, "kind");
     match kind {
-        SourceKind::State | SourceKind::Manifest("") if !has_network(node) => {}
-        SourceKind::State | SourceKind::Manifest("") => {
+        SourceKind::State | Object("") if !has_network(node) => {}
+        SourceKind::State | Object("") => {
             let message = "missing `kind`";
             let help = "give an NMState document in a file of its own";
             manifest.add(KIND_MISSING, manifest.key_place(node, None), message, help);
@@ -303,53 +304,53 @@ fn one(
         SourceKind::NodesConfig => agent_config::nodes(&mut manifest, node, found),
         SourceKind::StaticNetworkConfig => static_network_config::load(&mut manifest, node, found),
         SourceKind::Butane => machine_config::butane(&mut manifest, node, found),
-        SourceKind::Manifest("ImageBasedInstallationConfig" | "ImageBasedConfig") => {
+        Object("ImageBasedInstallationConfig" | "ImageBasedConfig") => {
             network_config::image_based(&mut manifest, node, found);
         }
-        SourceKind::Manifest("InfraEnv") => infra_env::load(&mut manifest, node, found),
-        SourceKind::Manifest(CONFIG_MAP) => {
+        Object("InfraEnv") => infra_env::load(&mut manifest, node, found),
+        Object(CONFIG_MAP) => {
             // A NodePool's, whose nodes get the objects in it.
             for mut inner in machine_config::in_config_map(&mut manifest, node) {
                 let mut root = inner.root.take();
                 one(&inner, &mut root, Some(CONFIG_MAP), found, passed_over);
             }
         }
-        SourceKind::Manifest("AgentConfig") => agent_config::load(&mut manifest, node, found),
-        SourceKind::Manifest("Secret") => secret::load(&mut manifest, node, found),
-        SourceKind::Manifest("BareMetalHost") => {
+        Object("AgentConfig") => agent_config::load(&mut manifest, node, found),
+        Object("Secret") => secret::load(&mut manifest, node, found),
+        Object("BareMetalHost") => {
             bare_metal_host::load(&mut manifest, node, found);
             hardware::metal3(&manifest, node, "status", found);
         }
-        SourceKind::Manifest("HardwareData") => hardware::metal3(&manifest, node, "spec", found),
-        SourceKind::Manifest("Agent") => hardware::agent(&manifest, node, found),
-        SourceKind::Manifest("NMStateConfig") => nmstate_config::load(&mut manifest, node, found),
-        SourceKind::Manifest("NodeNetworkConfigurationPolicy") => {
+        Object("HardwareData") => hardware::metal3(&manifest, node, "spec", found),
+        Object("Agent") => hardware::agent(&manifest, node, found),
+        Object("NMStateConfig") => nmstate_config::load(&mut manifest, node, found),
+        Object("NodeNetworkConfigurationPolicy") => {
             policy::load(&mut manifest, node, found);
         }
-        SourceKind::Manifest("NodeNetworkState") => {
+        Object("NodeNetworkState") => {
             node_network_state::load(&mut manifest, node, found);
         }
-        SourceKind::Manifest("MachineConfig") => {
+        Object("MachineConfig") => {
             machine_config::load(&mut manifest, node, of == Some(CONFIG_MAP), found);
         }
-        SourceKind::Manifest("MachineConfigPool") => os_image::pool(&mut manifest, node, found),
-        SourceKind::Manifest("MachineOSConfig") => os_image::os_config(&mut manifest, node, found),
-        SourceKind::Manifest("ClusterInstance") => {
+        Object("MachineConfigPool") => os_image::pool(&mut manifest, node, found),
+        Object("MachineOSConfig") => os_image::os_config(&mut manifest, node, found),
+        Object("ClusterInstance") => {
             cluster_instance::load(&mut manifest, node, found);
         }
-        SourceKind::Manifest("SiteConfig") => cluster_instance::site(&mut manifest, node, found),
-        SourceKind::Manifest("AgentClusterInstall") => {
+        Object("SiteConfig") => cluster_instance::site(&mut manifest, node, found),
+        Object("AgentClusterInstall") => {
             agent_cluster_install::load(&mut manifest, node, found);
         }
-        SourceKind::Manifest("ClusterDeployment") => {
+        Object("ClusterDeployment") => {
             agent_cluster_install::deployment(&mut manifest, node, found);
         }
-        SourceKind::Manifest("Policy") => {
+        Object("Policy") => {
             for object in acm_policy::templates(&mut manifest, node) {
                 one(document, object, None, found, passed_over);
             }
         }
-        SourceKind::Manifest("ConfigurationPolicy") => {
+        Object("ConfigurationPolicy") => {
             for object in acm_policy::objects(&mut manifest, node) {
                 one(document, object, None, found, passed_over);
             }
@@ -360,7 +361,7 @@ fn one(
                 }
             }
         }
-        SourceKind::Manifest(kind) => {
+        Object(kind) => {
             if let Some(meant) = meant(kind, node) {
                 let message =
                     format!("\"{}\" is no kind of a host's description", kind.escape_debug());
@@ -383,11 +384,11 @@ fn one(
     if keys::check(&mut manifest, node, name) {
         found.excuse(hosts_before, without_before);
     }
-    if let SourceKind::Manifest(kind) = kind {
+    if let SourceKind::Object(kind) = kind {
         let is_lacking = found.lacks_network(hosts_before);
         unread::check(&mut manifest, node, kind, is_lacking);
     }
-    if let SourceKind::Manifest(kind) = kind
+    if let SourceKind::Object(kind) = kind
         && found.count() == before
         && !kind.ends_with("List")
     {

@@ -121,7 +121,9 @@ fn load_hosts(tree: &str, path: &str, names: &[String], found: &mut Found) -> Re
     }
     // Beside host files alone, since a directory may hold anything.
     let plain = names.iter().filter(|name| !name.contains('.') && is_document(path, name));
-    found.loaded.diagnostics.extend(plain.map(|name| hosts_directory::no_extension(path, name)));
+    found.loaded.diagnostics.extend(plain.map(|name| {
+        hosts_directory::ignored(name, name, Place::file(directory::join(path, name)))
+    }));
     Ok(())
 }
 

@@ -42,9 +42,9 @@ fn files(host: &Converted) -> Vec<Value> {
         let path = format!("{KEYFILES}/{}", profile.file_name());
         file(&path, SECRET, &data_url(&profile.keyfile.render()))
     });
-    let beside = host.configuration.files.iter().map(|system_file| {
-        file(&format!("/{}", system_file.path), PUBLIC, &data_url(&system_file.content))
-    });
+    let beside = host.configuration.files.iter();
+    let beside =
+        beside.map(|other| file(&format!("/{}", other.path), PUBLIC, &data_url(&other.content)));
     profiles.chain(beside).collect()
 }
 

@@ -3,13 +3,13 @@
 
 use nmgen_document::diagnostic::Diagnostics;
 use nmgen_document::error::Error;
-use nmgen_document::text::Span;
-use nmgen_document::{Document, Entry, Node, Value};
+use nmgen_document::{Document, Node, Value};
 use serde_json::json;
 
 use super::host_name::named;
 use super::kubernetes_object::{self, embedded, metadata, yaml};
 use crate::convert::Converted;
+use crate::derive::new::{entry, list, mapping, text, word};
 
 /// The addresses that OVN-Kubernetes gives br-ex for its own use (`masqueradeSubnet`, the default since
 /// 4.17). OpenShift's documentation asks for them in a policy, since nmstate removes all others.
@@ -40,16 +40,11 @@ pub(crate) fn render(hosts: &[Converted], diagnostics: &mut Diagnostics) -> Resu
 
 fn with_masquerade(document: &Document<'static>) -> Document<'static> {
     let mut root = document.root.clone();
-    if let Value::Mapping(entries) = &mut root.value
-        && let Some(list) = entries.iter_mut().find(|entry| entry.key == "interfaces")
-        && let Value::Sequence(interfaces) = &mut list.node.value
-    {
-        for interface in interfaces.iter_mut().filter(|node| {
-            node.text_at("name") == Some("br-ex") && node.text_at("type") == Some("ovs-interface")
-        }) {
-            for (family, ip, length) in MASQUERADE {
-                add(interface, family, ip, length);
-            }
+    for interface in root.items_mut_at(&["interfaces"]).iter_mut().filter(|node| {
+        node.text_at("name") == Some("br-ex") && node.text_at("type") == Some("ovs-interface")
+    }) {
+        for (family, ip, length) in MASQUERADE {
+            add(interface, family, ip, length);
         }
     }
     document.part(root)
@@ -64,27 +59,14 @@ fn add(interface: &mut Node<'static>, family: &str, ip: &'static str, length: &'
         return;
     }
     let Value::Mapping(entries) = &mut section.node.value else { return };
-    let scalar = |text: &'static str, plain| Node {
-        span,
-        value: Value::Scalar { text: text.into(), plain },
-    };
-    let address =
-        mapping([("ip", scalar(ip, false)), ("prefix-length", scalar(length, true))], span);
+    let parts = vec![entry("ip", text(ip, span)), entry("prefix-length", word(length, span))];
+    let address = mapping(parts, span);
     match entries.iter_mut().find(|entry| entry.key == "address").map(|entry| &mut entry.node.value)
     {
         Some(Value::Sequence(items)) if items.iter().any(|item| item.text_at("ip") == Some(ip)) => {
         }
         Some(Value::Sequence(items)) => items.push(address),
         Some(value) => *value = Value::Sequence(vec![address]),
-        None => entries.push(Entry {
-            key: "address".into(),
-            key_span: span,
-            node: Node { span, value: Value::Sequence(vec![address]) },
-        }),
+        None => entries.push(entry("address", list(vec![address], span))),
     }
-}
-
-fn mapping(entries: [(&'static str, Node<'static>); 2], span: Span) -> Node<'static> {
-    let entries = entries.map(|(key, node)| Entry { key: key.into(), key_span: span, node });
-    Node { span, value: Value::Mapping(entries.into()) }
 }
