@@ -24,7 +24,8 @@ use crate::{
 /// The document of the node with this state of nmstate's, secrets included, and these profiles, of which those are active.
 pub(crate) fn export(state: &Value, profiles: &[Profile], active: &[Active]) -> Exported {
     let configured = Configured::new(profiles, active);
-    let mut left_out = LeftOut::of_all();
+    let mut left_out = LeftOut::default();
+    left_out.add(["the host name".to_owned()], "the system has it without NetworkManager");
     let all = state["interfaces"].as_array().map(Vec::as_slice).unwrap_or_default();
     let mut interfaces = Vec::new();
     let mut unconfigured = Vec::new();
@@ -41,7 +42,7 @@ pub(crate) fn export(state: &Value, profiles: &[Profile], active: &[Active]) -> 
             None => unconfigured.extend(interface["name"].as_str().map(str::to_owned)),
         }
     }
-    left_out.push(LeftOut::new(unconfigured, "interfaces without a profile of NetworkManager"));
+    left_out.add(unconfigured, "interfaces without a profile of NetworkManager");
     let dns = state["dns-resolver"]["config"].as_object().cloned().unwrap_or_default();
     let is_list = |value: &Value| value.as_array().is_some_and(|array| !array.is_empty());
     let dns: Map<String, Value> = dns.into_iter().filter(|(_, value)| is_list(value)).collect();
@@ -56,16 +57,13 @@ pub(crate) fn export(state: &Value, profiles: &[Profile], active: &[Active]) -> 
         "ovn": {"bridge-mappings": mappings},
     });
     drop_empty(&mut document);
-    left_out.push(LeftOut::new(
-        keys(&state["ovs-db"]),
-        "Open vSwitch's own table, where OVN and the system write",
-    ));
-    left_out.retain(|part| !part.is_empty());
+    left_out
+        .add(keys(&state["ovs-db"]), "Open vSwitch's own table, where OVN and the system write");
     Exported { document, left_out }
 }
 
 /// The mappings of localnets that somebody wanted.
-fn mappings(state: &Value, left_out: &mut Vec<LeftOut>) -> Vec<Value> {
+fn mappings(state: &Value, left_out: &mut LeftOut) -> Vec<Value> {
     /// OVN-Kubernetes maps it to br-ex by itself.
     const OWN: &str = "physnet";
     let all = state["ovn"]["bridge-mappings"].as_array().cloned().unwrap_or_default();
@@ -73,6 +71,6 @@ fn mappings(state: &Value, left_out: &mut Vec<LeftOut>) -> Vec<Value> {
         all.into_iter().partition(|value| value["localnet"] == OWN);
     let own =
         own.iter().map(|mapping| format!("{OWN} of {}", mapping["bridge"].as_str().unwrap_or("?")));
-    left_out.push(LeftOut::new(own, "OVN-Kubernetes maps it by itself"));
+    left_out.add(own, "OVN-Kubernetes maps it by itself");
     wanted
 }

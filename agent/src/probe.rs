@@ -144,20 +144,18 @@ pub(crate) fn of_planned(settings: &Probes, planned: Vec<Planned>) -> Option<Pro
 /// The result for the planned addresses, if another machine has one of them; and whether that stops the change. Under
 /// `if-it-worked-before` it does not if an address of the node was duplicated before already.
 pub(crate) fn taken(settings: &Probes, before: &[ProbeResult]) -> Option<(ProbeResult, bool)> {
-    let found = before
-        .iter()
-        .find(|probe_result| probe_result.name == NEW_ADDRESSES && !probe_result.ok)?;
-    let was_free = || {
-        before
-            .iter()
-            .any(|probe_result| probe_result.name == Wire::Duplicate.name() && probe_result.ok)
-    };
+    let found = before.iter().find(|result| result.name == NEW_ADDRESSES && !result.ok)?;
     let stops = match Wire::Duplicate.policy(settings) {
         Policy::Required => true,
-        Policy::IfItWorkedBefore => was_free(),
+        Policy::IfItWorkedBefore => answer_of(before, Wire::Duplicate.name()).is_some(),
         Policy::Off => false,
     };
     Some((found.clone(), stops))
+}
+
+/// Returns the result of the probe of this name, if it answered.
+fn answer_of<'r>(results: &'r [ProbeResult], name: &str) -> Option<&'r ProbeResult> {
+    results.iter().find(|result| result.name == name && result.ok)
 }
 
 /// Asks once, without waiting: before the change, nothing is about to bring a route or a name server, or to mend the wire.
@@ -174,9 +172,7 @@ fn at_once(mut probe: Probe) -> Probe {
 /// The gateways that answered before the change, each on its link, independent of the document.
 pub(crate) fn gateways_of(before: &[ProbeResult]) -> Vec<Probe> {
     let asked = Family::ALL.into_iter().filter_map(|family| {
-        let answered = before
-            .iter()
-            .find(|probe_result| probe_result.name == name_of_gateway(family) && probe_result.ok)?;
+        let answered = answer_of(before, &name_of_gateway(family))?;
         let links: Vec<LinkRef> = answered.link.iter().cloned().map(LinkRef::Name).collect();
         Some(gateway(family, &links))
     });
@@ -224,7 +220,7 @@ pub(crate) fn decisive(
 ) -> Vec<Probe> {
     let asked = plan.iter().filter(|p| match p.policy {
         Policy::Required => true,
-        Policy::IfItWorkedBefore => before.iter().any(|b| b.name == p.name && b.ok),
+        Policy::IfItWorkedBefore => answer_of(before, &p.name).is_some(),
         Policy::Off => false,
     });
     asked.cloned().map(|probe| on_its_links(probe, before, leads)).collect()
@@ -232,16 +228,13 @@ pub(crate) fn decisive(
 
 /// The probes that failed after the change and count only if they worked before, to be asked on the network before it.
 pub(crate) fn control(plan: &[Probe], failed: &[ProbeResult]) -> Vec<Probe> {
-    let has_failed =
-        |probe: &&Probe| failed.iter().any(|probe_result| probe_result.name == probe.name);
-    let asked =
-        plan.iter().filter(|probe| probe.policy == Policy::IfItWorkedBefore).filter(has_failed);
-    asked.cloned().map(at_once).collect()
+    let has_failed = |probe: &&Probe| failed.iter().any(|result| result.name == probe.name);
+    let compared = plan.iter().filter(|probe| probe.policy == Policy::IfItWorkedBefore);
+    compared.filter(has_failed).cloned().map(at_once).collect()
 }
 
 pub(crate) fn of_both_families(links: &[LinkRef]) -> Vec<(Family, LinkRef)> {
-    let both = |link: &LinkRef| Family::ALL.map(|family| (family, link.clone()));
-    links.iter().flat_map(both).collect()
+    links.iter().flat_map(|link| Family::ALL.map(|family| (family, link.clone()))).collect()
 }
 
 /// The gateway of a network that leads out by itself is asked on its links and on the one that led out before: the answer of
@@ -251,8 +244,7 @@ fn on_its_links(mut probe: Probe, before: &[ProbeResult], leads: &[(Family, Link
         &mut probe.kind
         && named.is_empty()
     {
-        let answered =
-            before.iter().find(|probe_result| probe_result.name == probe.name && probe_result.ok);
+        let answered = answer_of(before, &probe.name);
         let answered = answered.and_then(|answer| answer.link.clone()).map(LinkRef::Name);
         let own = leads.iter().filter(|(of, _)| of == family).map(|(_, link)| link.clone());
         *links = own.collect();

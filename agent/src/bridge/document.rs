@@ -53,11 +53,10 @@ fn ports_of<'a>(
     profiles: &'a [PlannedProfile],
     controller: &'a str,
 ) -> impl Iterator<Item = &'a PlannedProfile> {
-    let is_below = move |profile: &&PlannedProfile| {
+    profiles.iter().filter(move |profile| {
         matches!(profile.role, Role::Port { .. })
             && profile.settings.text("connection", "master") == Some(controller)
-    };
-    profiles.iter().filter(is_below)
+    })
 }
 
 fn bridge(names: BridgeNames, device: &PlannedProfile, inputs: &Inputs) -> Value {

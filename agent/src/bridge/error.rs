@@ -80,21 +80,13 @@ impl BridgeError {
 
     /// Whether a file of OpenShift has to be corrected, rather than the node's network.
     pub(crate) fn is_in_files(&self) -> bool {
-        match self {
+        matches!(
+            self,
             Self::EmptyDefaultBridge
-            | Self::EmptyExtraBridge
-            | Self::NoLink { .. }
-            | Self::NamesBridge { .. }
-            | Self::ExtraIsUplink { .. } => true,
-            Self::NoDefaultRoute
-            | Self::NoRouteOfEarlier { .. }
-            | Self::UnknownUplink
-            | Self::IsPort { .. }
-            | Self::InOtherBridge { .. }
-            | Self::Infiniband { .. }
-            | Self::NotEthernet { .. }
-            | Self::NoProfile { .. }
-            | Self::Incomplete { .. } => false,
-        }
+                | Self::EmptyExtraBridge
+                | Self::NoLink { .. }
+                | Self::NamesBridge { .. }
+                | Self::ExtraIsUplink { .. }
+        )
     }
 }

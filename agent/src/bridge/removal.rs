@@ -13,9 +13,7 @@ pub(super) fn removal(inputs: &Inputs, planned: &[PlannedProfile]) -> Removal {
         names::ALL.into_iter().filter(|names| has_moved(inputs, planned, *names)).collect();
     let is_planned = |uuid: &str| {
         let planned = planned.iter().find(|profile| profile.uuid == uuid);
-        planned.is_some_and(|planned_profile| {
-            !moved.iter().any(|names| names.has_id(&planned_profile.id))
-        })
+        planned.is_some_and(|planned| !moved.iter().any(|names| names.has_id(&planned.id)))
     };
     // Somebody has changed one of an earlier boot and saved it: the bridge's settings come from the uplink's own profile.
     let is_kept = |profile: &Profile| is_planned(profile.uuid()) && !profile.is_saved;
@@ -49,9 +47,8 @@ pub(super) fn removal(inputs: &Inputs, planned: &[PlannedProfile]) -> Removal {
 /// Whether the bridge is on another uplink now: NetworkManager keeps what is active as it is, and
 /// changes neither a profile's type nor its device.
 fn has_moved(inputs: &Inputs, planned: &[PlannedProfile], names: BridgeNames) -> bool {
-    let mut uplinks = planned.iter().filter(|planned_profile| {
-        planned_profile.role == Role::Uplink && names.has_id(&planned_profile.id)
-    });
+    let mut uplinks =
+        planned.iter().filter(|profile| profile.role == Role::Uplink && names.has_id(&profile.id));
     uplinks.any(|uplink| {
         inputs.profile(&uplink.uuid).is_some_and(|now| {
             now.interface_name() != Some(uplink.interface_name())

@@ -109,8 +109,7 @@ pub(crate) fn choose(inputs: &Inputs, patience: Patience) -> Result<Choice> {
         return decide(route);
     }
     if let Some(hint) = hint(inputs).filter(|hint| first.is_none_or(|route| route.link != *hint)) {
-        let of_hint = |route: &&Route| route.link == hint;
-        if let Some(route) = inputs.default_routes.iter().find(of_hint) {
+        if let Some(route) = inputs.default_routes.iter().find(|route| route.link == hint) {
             return decided(inputs, hint, Reason::Hint(route.gateway));
         }
         if patience == Patience::Left {
@@ -190,13 +189,12 @@ fn by_default_bridge(inputs: &Inputs, link: &str, patience: Patience) -> Result<
 /// The first link with the node IP, which nodeip-configuration.service has found.
 fn with_primary_ip(inputs: &Inputs) -> Option<(&str, IpAddr)> {
     let ip = inputs.files.primary_ip.as_deref()?.trim().parse().ok()?;
-    let has = |link: &&str| may_be_uplink(inputs, link);
     let links = inputs
         .addresses
         .iter()
         .filter(|address| address.on.ip == ip)
         .map(|address| address.on.link.as_str());
-    links.into_iter().find(has).map(|link| (link, ip))
+    links.into_iter().find(|link| may_be_uplink(inputs, link)).map(|link| (link, ip))
 }
 
 fn may_be_uplink(inputs: &Inputs, link: &str) -> bool {

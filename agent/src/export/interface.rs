@@ -16,17 +16,8 @@ use crate::{
 };
 
 /// Keys that tell what is, and cannot be wanted, or that the other end has: a controller lists its ports.
-const OBSERVED: [&str; 9] = [
-    "/controller",
-    "/driver",
-    "/min-mtu",
-    "/max-mtu",
-    "/permanent-mac-address",
-    "/pci-address",
-    "/alt-names",
-    "/bridge/options/gc-timer",
-    "/bridge/options/hello-timer",
-];
+const OBSERVED: &str = "/controller /driver /min-mtu /max-mtu /permanent-mac-address /pci-address /alt-names \
+    /bridge/options/gc-timer /bridge/options/hello-timer";
 
 /// Keys that stand in a document where the profile sets one of these properties, and their sections. NetworkManager tells only
 /// properties that differ from its default.
@@ -63,22 +54,11 @@ const OF_PROFILE: [(&str, &[(&str, &str)]); 27] = [
 ];
 
 /// Options of a kernel's bridge that its profile has by the same name.
-const OF_BRIDGE: [&str; 14] = [
-    "multicast-last-member-count",
-    "multicast-last-member-interval",
-    "multicast-membership-interval",
-    "multicast-querier",
-    "multicast-querier-interval",
-    "multicast-query-interval",
-    "multicast-query-response-interval",
-    "multicast-query-use-ifaddr",
-    "multicast-router",
-    "multicast-snooping",
-    "multicast-startup-query-count",
-    "multicast-startup-query-interval",
-    "vlan-protocol",
-    "vlan-default-pvid",
-];
+const OF_BRIDGE: &str = "multicast-last-member-count multicast-last-member-interval multicast-membership-interval \
+    multicast-querier multicast-querier-interval multicast-query-interval \
+    multicast-query-response-interval multicast-query-use-ifaddr multicast-router \
+    multicast-snooping multicast-startup-query-count multicast-startup-query-interval \
+    vlan-protocol vlan-default-pvid";
 /// NetworkManager's name of the section `[ethernet]` of keyfiles.
 const WIRED: &str = "802-3-ethernet";
 
@@ -87,12 +67,12 @@ pub(super) fn exported(
     interface: &Value,
     profile: &Profile,
     configured: &Configured<'_>,
-    left_out: &mut Vec<LeftOut>,
+    left_out: &mut LeftOut,
 ) -> Value {
     let settings = &profile.settings;
     let name = interface["name"].as_str().unwrap_or_default();
     let mut own = interface.clone();
-    for path in OBSERVED {
+    for path in OBSERVED.split(' ') {
         remove(&mut own, path);
     }
     for (path, properties) in OF_PROFILE {
@@ -100,7 +80,7 @@ pub(super) fn exported(
             remove(&mut own, path);
         }
     }
-    for option in OF_BRIDGE.into_iter().filter(|option| !is_set(settings, "bridge", option)) {
+    for option in OF_BRIDGE.split(' ').filter(|option| !is_set(settings, "bridge", option)) {
         remove(&mut own, &format!("/bridge/options/{option}"));
     }
     // A bridge of the kernel's says which, since its spanning tree is on by NetworkManager's default.
@@ -125,8 +105,7 @@ pub(super) fn exported(
         .iter()
         .any(|path| own.pointer(path).is_some());
     let secrets = has_secret.then(|| format!("secrets of {name}"));
-    left_out
-        .push(LeftOut::new(secrets, "no output has them; NetworkManager keeps those that it has"));
+    left_out.add(secrets, "no output has them; NetworkManager keeps those that it has");
     own
 }
 
@@ -174,7 +153,7 @@ fn ethtool(own: &mut Value, settings: &ConnectionSettings) {
 
 /// The kernel tells all of a bond's options, and nmstate writes them into the profile of a bond that it changes, those of
 /// other modes too, with which a document would be refused.
-fn options_of_bond(own: &mut Value, settings: &ConnectionSettings, left_out: &mut Vec<LeftOut>) {
+fn options_of_bond(own: &mut Value, settings: &ConnectionSettings, left_out: &mut LeftOut) {
     let name = own["name"].as_str().unwrap_or_default().to_owned();
     let mode = own.pointer("/link-aggregation/mode").and_then(Value::as_str).and_then(bond_mode);
     let options = own.pointer_mut("/link-aggregation/options").and_then(Value::as_object_mut);
@@ -192,20 +171,15 @@ fn options_of_bond(own: &mut Value, settings: &ConnectionSettings, left_out: &mu
     let others: Vec<String> =
         options.keys().filter(|option| !is_of_mode(option)).cloned().collect();
     options.retain(|option, _| is_of_mode(option));
-    left_out.push(LeftOut::new(
+    left_out.add(
         others.iter().map(|option| format!("{option} of {name}")),
         "no option of the bond's mode",
-    ));
+    );
     remove(own, "/link-aggregation/ports-config");
 }
 
 /// The ids and settings of the profile; others write there too.
-fn ovs_db(
-    own: &mut Value,
-    seen: &Value,
-    settings: &ConnectionSettings,
-    left_out: &mut Vec<LeftOut>,
-) {
+fn ovs_db(own: &mut Value, seen: &Value, settings: &ConnectionSettings, left_out: &mut LeftOut) {
     for (map, section) in
         [("external_ids", "ovs-external-ids"), ("other_config", "ovs-other-config")]
     {
@@ -219,14 +193,14 @@ fn ovs_db(
     let kept = keys(&own["ovs-db"]);
     let name = seen["name"].as_str().unwrap_or_default();
     let others = keys(&seen["ovs-db"]).into_iter().filter(|key| !kept.contains(key));
-    left_out.push(LeftOut::new(
+    left_out.add(
         others.map(|key| format!("{key} of {name}")),
         "in Open vSwitch's database, and of no profile",
-    ));
+    );
 }
 
 /// The ports that profiles give a bridge. OVN's patch ports are no one's to write, as its numbers of ports (ofport) are not.
-fn bridge_ports(own: &mut Value, configured: &Configured<'_>, left_out: &mut Vec<LeftOut>) {
+fn bridge_ports(own: &mut Value, configured: &Configured<'_>, left_out: &mut LeftOut) {
     let is_ovs = own["type"] == OVS_BRIDGE;
     let name = own["name"].as_str().unwrap_or_default().to_owned();
     let Some(bridge) = own.get_mut("bridge").and_then(Value::as_object_mut) else { return };
@@ -247,10 +221,7 @@ fn bridge_ports(own: &mut Value, configured: &Configured<'_>, left_out: &mut Vec
         let key = if is_ovs { "allow-extra-patch-ports" } else { "allow-extra-ports" };
         bridge.insert(key.to_owned(), true.into());
     }
-    left_out.push(LeftOut::new(
-        others,
-        "ports that no profile has, as OVN adds them, with their ofports",
-    ));
+    left_out.add(others, "ports that no profile has, as OVN adds them, with their ofports");
 }
 
 fn port_settings(port: &mut Value, is_ovs: bool, configured: &Configured<'_>) {
@@ -274,12 +245,7 @@ fn port_settings(port: &mut Value, is_ovs: bool, configured: &Configured<'_>) {
 
 /// The addresses of the profile, and how it gets others. nmstate's own account is that of a generated profile where the interface
 /// is one of the userspace datapath.
-fn addresses(
-    own: &mut Value,
-    seen: &Value,
-    settings: &ConnectionSettings,
-    left_out: &mut Vec<LeftOut>,
-) {
+fn addresses(own: &mut Value, seen: &Value, settings: &ConnectionSettings, left_out: &mut LeftOut) {
     let name = seen["name"].as_str().unwrap_or_default();
     let families = [("ipv4", ip::ipv4(settings)), ("ipv6", ip::ipv6(settings))];
     remove(own, "/wait-ip");
@@ -293,7 +259,7 @@ fn addresses(
             let method = settings
                 .text(family, "method")
                 .map(|method| format!("{family}.method={method} of {name}"));
-            left_out.push(LeftOut::new(method, "NMState has no word for it"));
+            left_out.add(method, "NMState has no word for it");
             continue;
         };
         own[*family] = ip.clone();
@@ -308,7 +274,7 @@ fn addresses(
 }
 
 /// Addresses that the interface has, and its profile has not.
-fn others(name: &str, seen: &Value, own: &Value, left_out: &mut Vec<LeftOut>) {
+fn others(name: &str, seen: &Value, own: &Value, left_out: &mut LeftOut) {
     let place = |address: &Value| (address["ip"].clone(), address["prefix-length"].clone());
     let list = |ip: &Value| ip["address"].as_array().cloned().unwrap_or_default();
     let wanted: Vec<_> = list(own).iter().map(place).collect();
@@ -323,8 +289,8 @@ fn others(name: &str, seen: &Value, own: &Value, left_out: &mut Vec<LeftOut>) {
         let list = if has_end { &mut learned } else { &mut foreign };
         list.push(format!("{ip}/{} on {name}", address["prefix-length"]));
     }
-    left_out.push(LeftOut::new(learned, "learned by DHCP or router advertisements"));
-    left_out.push(LeftOut::new(foreign, "of no profile, as another program's address is"));
+    left_out.add(learned, "learned by DHCP or router advertisements");
+    left_out.add(foreign, "of no profile, as another program's address is");
 }
 
 /// The keys of both maps that a row of Open vSwitch's has.

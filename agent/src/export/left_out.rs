@@ -1,42 +1,29 @@
 //! Parts that a document does not have, and why.
 
-use std::fmt;
-
 /// More names are a number.
 const SHOWN: usize = 12;
 
-/// Things that are left out for one reason.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct LeftOut {
-    what: Vec<String>,
-    why: &'static str,
-}
+/// Parts that a document does not have, each with its reason.
+#[derive(Debug, Default)]
+pub(super) struct LeftOut(Vec<(Vec<String>, &'static str)>);
 
 impl LeftOut {
-    pub(super) fn new(what: impl IntoIterator<Item = String>, why: &'static str) -> Self {
-        Self { what: what.into_iter().collect(), why }
-    }
-
-    /// Parts that no document has.
-    pub(super) fn of_all() -> Vec<Self> {
-        let hostname =
-            Self::new(["the host name".to_owned()], "the system has it without NetworkManager");
-        vec![hostname]
-    }
-
-    pub(super) fn is_empty(&self) -> bool {
-        self.what.is_empty()
-    }
-}
-
-impl fmt::Display for LeftOut {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let shown = &self.what[..self.what.len().min(SHOWN)];
-        f.write_str(&shown.join(", "))?;
-        match self.what.len() - shown.len() {
-            0 => {}
-            more => write!(f, " and {more} more")?,
+    /// Adds things that are left out for one reason, if there are any.
+    pub(super) fn add(&mut self, what: impl IntoIterator<Item = String>, why: &'static str) {
+        let what: Vec<String> = what.into_iter().collect();
+        if !what.is_empty() {
+            self.0.push((what, why));
         }
-        write!(f, ": {}", self.why)
+    }
+
+    /// Returns a line for each reason.
+    pub(super) fn lines(&self) -> impl Iterator<Item = String> {
+        self.0.iter().map(|(what, why)| {
+            let shown = what[..what.len().min(SHOWN)].join(", ");
+            match what.len().saturating_sub(SHOWN) {
+                0 => format!("- {shown}: {why}"),
+                more => format!("- {shown} and {more} more: {why}"),
+            }
+        })
     }
 }

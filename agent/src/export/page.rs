@@ -9,7 +9,7 @@ use super::left_out::LeftOut;
 pub(crate) struct Exported {
     /// A NetworkState.
     pub(crate) document: Value,
-    pub(super) left_out: Vec<LeftOut>,
+    pub(super) left_out: LeftOut,
 }
 
 /// The document in YAML, below what it says of itself.
@@ -48,6 +48,6 @@ fn head(exported: &Exported, hostname: &str) -> String {
         "`dayone diff --document FILE` compares it with the node".to_owned(),
         "Left out:".to_owned(),
     ];
-    lines.extend(exported.left_out.iter().map(|left_out| format!("- {left_out}")));
+    lines.extend(exported.left_out.lines());
     lines.iter().map(|line| format!("# {}\n", nmgen::printable(line))).collect()
 }

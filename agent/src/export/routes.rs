@@ -16,7 +16,7 @@ const MAIN: u64 = 254;
 pub(super) fn routes(
     state: &Value,
     configured: &Configured<'_>,
-    left_out: &mut Vec<LeftOut>,
+    left_out: &mut LeftOut,
 ) -> Vec<Value> {
     let mut others = Vec::new();
     let mut kept = Vec::new();
@@ -26,7 +26,7 @@ pub(super) fn routes(
             None => others.push(told(route)),
         }
     }
-    left_out.push(LeftOut::new(others, "routes of no profile, as another program's are"));
+    left_out.add(others, "routes of no profile, as another program's are");
     kept
 }
 
@@ -88,7 +88,7 @@ fn told(route: &Value) -> String {
 pub(super) fn rules(
     state: &Value,
     configured: &Configured<'_>,
-    left_out: &mut Vec<LeftOut>,
+    left_out: &mut LeftOut,
 ) -> Vec<Value> {
     let of_profiles: Vec<(&str, Vec<Record>)> = configured
         .all()
@@ -117,6 +117,6 @@ pub(super) fn rules(
         let of: Vec<String> = of.collect();
         format!("{} ({})", rule["priority"], of.join(" "))
     });
-    left_out.push(LeftOut::new(told, "routing rules of no profile, as another program's are"));
+    left_out.add(told, "routing rules of no profile, as another program's are");
     own
 }

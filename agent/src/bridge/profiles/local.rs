@@ -1,5 +1,7 @@
 //! The profile of the bridge's local interface: the IP side of the uplink's own profile.
 
+use nmgen::spelling::is_among;
+
 use super::{
     ip,
     planned::{attach, planned},
@@ -16,27 +18,9 @@ use crate::{
 
 /// Properties of `connection` that do not come along: those of the profile's identity and place, and
 /// those of the device.
-const NOT_COPIED: [&str; 19] = [
-    "auth-retries",
-    "autoconnect",
-    "autoconnect-ports",
-    "autoconnect-retries",
-    "autoconnect-slaves",
-    "controller",
-    "id",
-    "interface-name",
-    "lldp",
-    "master",
-    "multi-connect",
-    "port-type",
-    "read-only",
-    "slave-type",
-    "timestamp",
-    "type",
-    "uuid",
-    "wait-activation-delay",
-    "wait-device-timeout",
-];
+const NOT_COPIED: &str = "auth-retries autoconnect autoconnect-ports autoconnect-retries autoconnect-slaves controller \
+    id interface-name lldp master multi-connect port-type read-only slave-type timestamp type \
+    uuid wait-activation-delay wait-device-timeout";
 
 pub(super) fn local(inputs: &Inputs, bridge: BridgeNames, source: Source<'_>) -> PlannedProfile {
     let Source { link, ip: own, holder, .. } = source;
@@ -62,7 +46,7 @@ pub(super) fn local(inputs: &Inputs, bridge: BridgeNames, source: Source<'_>) ->
 
 fn copy_connection(from: &ConnectionSettings, to: &mut ConnectionSettings) {
     for (property, value) in from.section("connection").into_iter().flatten() {
-        if !NOT_COPIED.contains(&property.as_str()) && !value.is_empty() {
+        if !is_among(property, NOT_COPIED) && !value.is_empty() {
             to.set("connection", property, value.clone());
         }
     }

@@ -23,15 +23,8 @@ const OF_DEVICE: [&str; 7] = ["802-1x", "802-3-ethernet", "dcb", "ethtool", "lin
 
 /// Properties of `802-3-ethernet` that choose a device, which the interface's name does here, or
 /// that are set anew.
-const NOT_COPIED: [&str; 7] = [
-    "mac-address",
-    "mac-address-blacklist",
-    "mac-address-denylist",
-    "cloned-mac-address",
-    "assigned-mac-address",
-    "generate-mac-address-mask",
-    "mtu",
-];
+const NOT_COPIED: &str = "mac-address mac-address-blacklist mac-address-denylist cloned-mac-address \
+    assigned-mac-address generate-mac-address-mask mtu";
 
 pub(super) fn uplink(
     inputs: &Inputs,
@@ -59,7 +52,6 @@ pub(super) fn uplink(
     Ok(profile)
 }
 
-/// Where the secrets of a profile with 802.1X are.
 pub(super) fn secrets_of(profile: &Profile) -> Option<Secrets> {
     profile.settings.section("802-1x")?;
     Some(Secrets { of: profile.uuid().to_owned(), section: "802-1x".to_owned() })
@@ -90,7 +82,7 @@ fn device_settings(inputs: &Inputs, link: &Link, device: &Profile) -> Result<Con
         let Some(found) = device.settings.section(section) else { continue };
         *settings.section_mut(section) = found.clone();
     }
-    for property in NOT_COPIED {
+    for property in NOT_COPIED.split(' ') {
         settings.unset("802-3-ethernet", property);
     }
     // An old spelling of connection.interface-name, and of the MAC address.
@@ -131,8 +123,7 @@ pub(in crate::bridge) fn parent_name<'a>(inputs: &'a Inputs, parent: &'a str) ->
         .iter()
         .find(|active| active.uuid == parent)
         .map(|active| active.device.as_str());
-    let named = || inputs.profile(parent).and_then(Profile::interface_name);
-    active.or_else(named).unwrap_or(parent)
+    active.or_else(|| inputs.profile(parent).and_then(Profile::interface_name)).unwrap_or(parent)
 }
 
 /// The other properties of a team repeat `config`, whose white space configure-ovs.sh removes.

@@ -30,21 +30,16 @@ fn silent(expected: &[Expected], why: &str) -> Vec<Finding> {
 }
 
 fn judge(heard: &[LldpNeighbour], expected: &[Expected]) -> Vec<Finding> {
-    let shown = heard.iter().map(|lldp_neighbour| {
-        let wanted = expected.iter().find(|wanted| wanted.link == lldp_neighbour.link);
-        match wanted.filter(|wanted| !is_as(lldp_neighbour, wanted)) {
-            Some(wanted) => swapped(lldp_neighbour, wanted, expected),
-            None => Finding::new(
-                Wire::Lldp,
-                &lldp_neighbour.link,
-                Verdict::Ok,
-                described(lldp_neighbour),
-            ),
+    let shown = heard.iter().map(|heard| {
+        let wanted = expected.iter().find(|wanted| wanted.link == heard.link);
+        match wanted.filter(|wanted| !is_as(heard, wanted)) {
+            Some(wanted) => swapped(heard, wanted, expected),
+            None => Finding::new(Wire::Lldp, &heard.link, Verdict::Ok, described(heard)),
         }
     });
     let is_heard = |neighbour: &&Expected| heard.iter().any(|other| other.link == neighbour.link);
     let missing: Vec<Expected> =
-        expected.iter().filter(|lldp_neighbour| !is_heard(lldp_neighbour)).cloned().collect();
+        expected.iter().filter(|wanted| !is_heard(wanted)).cloned().collect();
     let why = "nobody speaks LLDP there, or the interface's `lldp` is not enabled";
     shown.chain(silent(&missing, why)).collect()
 }
@@ -59,9 +54,7 @@ fn is_as(heard: &LldpNeighbour, wanted: &Expected) -> bool {
 fn swapped(heard: &LldpNeighbour, wanted: &Expected, all: &[Expected]) -> Finding {
     let Expected { link, system, port } = wanted;
     let said = |name: &Option<String>| name.clone().unwrap_or_else(|| "any".to_owned());
-    let other = all
-        .iter()
-        .find(|lldp_neighbour| lldp_neighbour.link != *link && is_as(heard, lldp_neighbour));
+    let other = all.iter().find(|other| other.link != *link && is_as(heard, other));
     let cause = match other {
         Some(other) => format!("that is the cable of {}: two cables are swapped", other.link),
         None => "the cable is in another port".to_owned(),

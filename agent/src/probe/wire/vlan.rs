@@ -21,10 +21,9 @@ struct Answered<'f> {
 }
 
 pub(super) async fn look(facts: &WireFacts, peers: &[IpAddr], netlink: &Netlink) -> Vec<Finding> {
-    let has_address = |vlan: &&Vlan| {
+    let vlans = facts.vlans.iter().filter(|vlan| {
         facts.addresses.iter().any(|address| address.on.link == vlan.name && address.is_global())
-    };
-    let vlans = facts.vlans.iter().filter(has_address);
+    });
     let asked = vlans.map(|vlan| ask(vlan, facts, peers, netlink));
     let answered = futures_util::future::join_all(asked).await;
     answered.iter().map(|answer| told(answer, &answered)).collect()
@@ -42,9 +41,8 @@ async fn ask<'f>(
         .iter()
         .filter(|address| address.on.link == vlan.name && address.is_global())
         .collect();
-    let near = |ip: &&IpAddr| own.iter().any(|address| address.on.reaches(**ip));
     let mut named: Vec<IpAddr> = facts.next_hops.iter().filter(here).map(|hop| hop.ip).collect();
-    named.extend(peers.iter().filter(near));
+    named.extend(peers.iter().filter(|ip| own.iter().any(|address| address.on.reaches(**ip))));
     let mut others: Vec<IpAddr> =
         facts.neighbours.iter().filter(here).map(|neighbour| neighbour.ip).collect();
     others.extend(own.iter().filter_map(|address| first_of(address.on.ip, address.on.prefix)));
@@ -92,10 +90,9 @@ fn told(it: &Answered<'_>, all: &[Answered<'_>]) -> Finding {
             Finding::new(Wire::Vlan, name, Verdict::Unknown, detail)
         }
         Verdict::Failed => {
-            let beside = |other: &&Answered<'_>| {
+            let detail = match all.iter().find(|other| {
                 other.vlan.base == *base && other.result == Verdict::Ok && other.vlan.id != *id
-            };
-            let detail = match all.iter().find(beside) {
+            }) {
                 Some(_) => format!(
                     "other VLANs of {base} answer, {id} does not ({who} is silent): the switch's port \
                      does not carry VLAN {id}"
