@@ -158,7 +158,6 @@ places! {
     profiles = "/etc/NetworkManager/system-connections";
     /// What NetworkManager keeps of its own settings.
     network_manager_intern = "/var/lib/NetworkManager/NetworkManager-intern.conf";
-    /// The agent's settings.
     settings = "/etc/dayone/dayone.toml";
     /// Documents of all nodes of a role, written by MachineConfigs.
     documents = "/etc/nmstate/openshift";
@@ -172,10 +171,6 @@ places! {
     transaction = "/var/lib/dayone/transaction";
     /// The agent's state of this boot.
     runtime_dir = "/run/dayone";
-    /// The open transaction of an automatic bridge, where the disk is full or read-only.
-    volatile_transaction = "/run/dayone/transaction";
-    /// The decided commit of an automatic bridge whose transaction is in `/run`.
-    volatile_committed = "/run/dayone/committed";
     /// The journal of a failed roll back while the last good document is applied.
     set_aside = "/var/lib/dayone/transaction.failed";
     /// A decided commit whose files are not yet all in place. Short-lived.
@@ -186,7 +181,6 @@ places! {
     machine = "/var/lib/dayone/machine.json";
     /// The state of another installation.
     other_machine = "/var/lib/dayone/other-machine";
-    /// machine-id(5).
     machine_id = "/etc/machine-id";
     /// proc_pid_mountinfo(5) of this process.
     mounts = "/proc/self/mountinfo";
@@ -236,9 +230,7 @@ places! {
     ovs_vswitchd_pid = "/run/openvswitch/ovs-vswitchd.pid";
     /// The kernel's host name; poll reports a change.
     kernel_hostname = "/proc/sys/kernel/hostname";
-    /// An id of this boot.
     boot_id = "/proc/sys/kernel/random/boot_id";
-    /// Network devices.
     sys_net = "/sys/class/net";
     /// Name servers in use.
     resolv_conf = "/etc/resolv.conf";

@@ -14,10 +14,7 @@ mod wants;
 
 use std::net::IpAddr;
 
-use nmgen::{
-    diagnostic::{Diagnostic, Diagnostics},
-    source::Source,
-};
+use nmgen::{diagnostic::Diagnostics, source::Source};
 use nmstate::{
     Interface, InterfaceType, NetworkCaptureRules, NetworkPolicy, NetworkState, OvnConfiguration,
 };
@@ -76,11 +73,7 @@ impl Parsed {
     pub(crate) fn new(text: &str) -> Result<Self> {
         let text = text.trim_start_matches('\u{feff}');
         let source = Source { name: "document".into(), text: text.into() };
-        let unread = |found: Diagnostics| {
-            let lines: Vec<String> = found.iter().map(Diagnostic::one_line).collect();
-            StateError::ReadState(lines.join("; "))
-        };
-        Self::read(&nmgen::Reading::parse(&source).map_err(unread)?)
+        Self::read(&nmgen::Reading::parse(&source).map_err(unreadable)?)
     }
 
     pub(crate) fn needs_current(&self) -> bool {
@@ -371,6 +364,12 @@ impl State {
     pub(crate) fn replacing(&self, previous: &Self, settings: &[OvsSetting]) -> Self {
         Self(replacing::replacing(&self.0, &previous.0, settings))
     }
+}
+
+/// Returns the error of a text with these faults.
+fn unreadable(faults: Diagnostics) -> StateError {
+    let lines: Vec<String> = faults.into_iter().map(|fault| fault.one_line()).collect();
+    StateError::ReadState(lines.join("; "))
 }
 
 /// nmstate's futures have tens of kilobytes, and several would lie in one another on the stack: they are on the heap.

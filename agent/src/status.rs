@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use self::{phase::Phase, progress::Done};
 use crate::{
-    bridge::plan::{BridgePlan, PlannedProfile, Role},
+    bridge::plan::{BridgePlan, Role},
     durable,
     model::ProbeResult,
     paths::{Paths, cannot},
@@ -114,8 +114,7 @@ pub(crate) struct BridgeStatus {
 
 impl From<&BridgePlan> for BridgeStatus {
     fn from(plan: &BridgePlan) -> Self {
-        let is_bridge = |profile: &&PlannedProfile| profile.role == Role::Bridge;
-        let bridges = plan.profiles.iter().filter(is_bridge);
+        let bridges = plan.profiles.iter().filter(|profile| profile.role == Role::Bridge);
         Self {
             uplink: plan.uplink.link.clone(),
             bridges: bridges.map(|bridge| bridge.interface_name().to_owned()).collect(),

@@ -11,8 +11,7 @@ use crate::model::facts::SourceAnswer;
 
 /// The first bytes of a reader's answer: a file of the kernel's has no size.
 pub(super) fn start(path: &Path, limit: u64) -> io::Result<String> {
-    let mut text = String::new();
-    bounded::open(path)?.take(limit).read_to_string(&mut text)?;
+    let text = io::read_to_string(bounded::open(path)?.take(limit))?;
     Ok(text.trim_end().to_owned())
 }
 

@@ -29,8 +29,7 @@ pub(crate) struct Chosen {
 
 impl Chosen {
     pub(crate) fn none(paths: &Paths, reason: &str) -> Self {
-        let hostname =
-            identity::current(paths).map(|current_name| current_name.as_str().to_owned());
+        let hostname = identity::current(paths).map(|name| name.as_str().to_owned());
         Self {
             document: None,
             reason: reason.to_owned(),

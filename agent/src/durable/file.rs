@@ -52,20 +52,12 @@ impl Staged {
     /// Writes `bytes` beside `target`.
     pub(crate) fn new(target: &Path, bytes: &[u8], mode: u32) -> Result<Self> {
         let temporary = temporary_for(target);
-        let write = |path: &Path| -> io::Result<()> {
-            let mut file = OpenOptions::new().write(true).create_new(true).mode(mode).open(path)?;
-            file.set_permissions(fs::Permissions::from_mode(mode))?;
-            file.write_all(bytes)?;
-            file.sync_all()
-        };
         // Left by a crash; only the agent uses this name.
-        match fs::remove_file(&temporary) {
-            Ok(()) => {}
-            Err(e) if e.kind() == io::ErrorKind::NotFound => {}
-            Err(error) => return Err(cannot("remove", &temporary)(error).into()),
-        }
+        remove(&temporary)?;
         let staged = Self { temporary, target: target.to_path_buf() };
-        write(&staged.temporary).map_err(cannot("write", target))?;
+        fill(OpenOptions::new().create_new(true), &staged.temporary, bytes, mode)
+            .and_then(|file| file.sync_all())
+            .map_err(cannot("write", target))?;
         Ok(staged)
     }
 
@@ -102,25 +94,26 @@ pub(crate) fn write(target: &Path, bytes: &[u8], mode: u32) -> Result {
 
 /// Writes and syncs a file in a directory that is not yet in use; its creator syncs the directory.
 pub(crate) fn write_new(path: &Path, bytes: &[u8], mode: u32) -> Result {
-    let write = || -> io::Result<()> {
-        let mut file = OpenOptions::new().write(true).create_new(true).mode(mode).open(path)?;
-        file.set_permissions(fs::Permissions::from_mode(mode))?;
-        file.write_all(bytes)?;
-        if omit::is_omitted("sync-new-file") { Ok(()) } else { file.sync_all() }
-    };
-    Ok(write().map_err(cannot("write", path))?)
+    let filled = fill(OpenOptions::new().create_new(true), path, bytes, mode);
+    let synced = filled.and_then(|file| match omit::is_omitted("sync-new-file") {
+        true => Ok(()),
+        false => file.sync_all(),
+    });
+    Ok(synced.map_err(cannot("write", path))?)
 }
 
 /// Overwrites an existing file, so that it keeps attributes such as its SELinux type. A power cut
 /// in the middle leaves it half written.
 pub(crate) fn overwrite(path: &Path, bytes: &[u8], mode: u32) -> Result {
-    let write = || -> io::Result<()> {
-        let mut file = OpenOptions::new().write(true).truncate(true).open(path)?;
-        file.set_permissions(fs::Permissions::from_mode(mode))?;
-        file.write_all(bytes)?;
-        file.sync_all()
-    };
-    Ok(write().map_err(cannot("write", path))?)
+    let filled = fill(OpenOptions::new().truncate(true), path, bytes, mode);
+    Ok(filled.and_then(|file| file.sync_all()).map_err(cannot("write", path))?)
+}
+
+fn fill(how: &mut OpenOptions, path: &Path, bytes: &[u8], mode: u32) -> io::Result<File> {
+    let mut file = how.write(true).mode(mode).open(path)?;
+    file.set_permissions(fs::Permissions::from_mode(mode))?;
+    file.write_all(bytes)?;
+    Ok(file)
 }
 
 /// Moves an unusable file or directory aside for inspection, and returns its new path. Replaces one

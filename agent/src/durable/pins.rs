@@ -24,11 +24,10 @@ impl Pins {
     /// Reads them; a link, or a large file, is none of nmstate's.
     pub(crate) fn of(paths: &Paths) -> Self {
         let entries = fs::read_dir(paths.under(DIRECTORY)).into_iter().flatten().flatten();
-        let is_shared = |path: &PathBuf| {
+        let files = entries.map(|entry| entry.path()).filter(|path| {
             let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
             name.starts_with("98-nmstate-") && name.ends_with(".link")
-        };
-        let files = entries.map(|entry| entry.path()).filter(is_shared);
+        });
         let read = files.filter_map(|path| {
             let text = read(&path).inspect_err(|error| {
                 tracing::warn!("a card may lose its name: cannot read {}: {error}", path.display());

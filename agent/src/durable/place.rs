@@ -31,18 +31,13 @@ impl StatePlace {
         }
     }
 
+    /// Of the automatic bridge, in `/run` where the disk is full or read-only.
     pub(super) fn transaction(self, paths: &Paths) -> PathBuf {
-        match self {
-            Self::Durable => paths.transaction(),
-            Self::Volatile => paths.volatile_transaction(),
-        }
+        self.directory(paths).join("transaction")
     }
 
     /// The decided commit.
     pub(super) fn committed(self, paths: &Paths) -> PathBuf {
-        match self {
-            Self::Durable => paths.committed(),
-            Self::Volatile => paths.volatile_committed(),
-        }
+        self.directory(paths).join("committed")
     }
 }

@@ -1,6 +1,6 @@
 //! `record.json` on the disk, and the history beside it.
 
-use std::{io::Write as _, path::Path};
+use std::path::Path;
 
 use serde::Serialize;
 
@@ -106,12 +106,9 @@ pub(crate) fn append(
     let old = String::from_utf8_lossy(&old);
     let lines: Vec<&str> = old.lines().collect();
     let keep = &lines[lines.len().saturating_sub(HISTORY - 1)..];
-    let mut text = Vec::new();
-    for line in keep.iter().copied().chain([line.as_str()]) {
-        // Writing to a Vec cannot fail.
-        let _ = writeln!(text, "{line}");
-    }
-    file::write(&path, &text, 0o600)
+    let lines = keep.iter().copied().chain([line.as_str()]);
+    let text: String = lines.map(|line| format!("{line}\n")).collect();
+    file::write(&path, text.as_bytes(), 0o600)
 }
 
 #[cfg(test)]

@@ -124,12 +124,11 @@ async fn ask(
 /// Activates the profiles with an address that is free again: NetworkManager tries none of them by itself. Its refusal is told, and
 /// the attempt that follows finds what is missing.
 async fn activate(bus: &Bus, profiles: &[Profile], ip: &str) {
-    let has_it = |profile: &&Profile| {
+    for profile in profiles.iter().filter(|profile| {
         addresses(std::slice::from_ref(*profile))
             .iter()
             .any(|address| address.on.ip.to_string() == ip)
-    };
-    for profile in profiles.iter().filter(has_it) {
+    }) {
         let (uuid, kind) = (profile.uuid().to_owned(), profile.kind().to_owned());
         let device = profile.interface_name().unwrap_or_default().to_owned();
         if let Err(error) = bus.activate(&Active { uuid, device, kind }).await {

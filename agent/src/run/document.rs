@@ -115,12 +115,11 @@ async fn put_in_force(run: &Run<'_>, extent: Extent) -> Result<Success> {
 async fn choose(run: &Run<'_>, record: &Record) -> Result<Option<Document>> {
     let bound = run.settings.wait.hostname.get();
     let start = run.progress.enter(Phase::Select, bound);
-    let waiting = || {
+    let in_force = record.document_in_force(run.paths);
+    let chosen = document::choose(run.paths, in_force.as_ref(), bound, || {
         let text = format!("waiting for a hostname (up to {} s)", bound.as_secs());
         run.progress.say(&text, bound);
-    };
-    let in_force = record.document_in_force(run.paths);
-    let chosen = document::choose(run.paths, in_force.as_ref(), bound, waiting);
+    });
     let chosen = stoppable(&run.stop, chosen).await;
     run.progress.leave(Phase::Select, start, chosen.is_ok());
     let chosen = chosen?;

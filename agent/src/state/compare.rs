@@ -22,11 +22,8 @@ use super::names;
 /// state with them, and they are lacking as a whole.
 fn take_absent_cards(desired: &mut NetworkState, current: &NetworkState) -> Vec<Interface> {
     let is_there = |card: &Interface| {
-        let found = current
-            .interfaces
-            .iter()
-            .find(|interface| interface.name() == card.name() && !interface.is_ignore());
-        found.is_some()
+        let mut all = current.interfaces.iter();
+        all.any(|interface| interface.name() == card.name() && !interface.is_ignore())
     };
     let is_absent = |interface: &&Interface| {
         // nmstate finds a virtual function by its parent.

@@ -24,13 +24,12 @@ fn source<'a>(state: &'a NetworkState, iface: &'a Interface) -> Option<&'a Strin
         return None;
     }
     let base = iface.base_iface();
-    let of_bridge = || {
+    base.copy_mac_from.as_ref().or_else(|| {
         let is_meant =
             iface.iface_type() == InterfaceType::OvsInterface && base.mac_address.is_none();
         let bridge = state.interfaces.get_iface(iface.name(), InterfaceType::OvsBridge);
         bridge.filter(|bridge| is_meant && bridge.is_up())?.base_iface().copy_mac_from.as_ref()
-    };
-    base.copy_mac_from.as_ref().or_else(of_bridge)
+    })
 }
 
 /// Replaces each `copy-mac-from` whose link `macs_of` knows by an address, in nmstate's order: the

@@ -14,18 +14,7 @@ pub(super) fn resolve(state: &mut NetworkState, name_of: impl Fn(&LinkRef) -> Op
         .filter_map(|iface| Some((name_of(&reference(iface)?)?, iface.clone())))
         .filter(|(kernel, iface)| is_by_address(iface) || !is_declared(state, kernel))
         .collect();
-    for (_, iface) in &resolved {
-        state.interfaces.remove_iface(iface.name(), iface.iface_type());
-    }
-    for (kernel, mut iface) in resolved {
-        let base = iface.base_iface_mut();
-        let name = std::mem::replace(&mut base.name, kernel.clone());
-        if base.profile_name.is_none() {
-            base.profile_name = Some(name.clone());
-        }
-        state.interfaces.push(iface);
-        rename_routes(state, &name, &kernel);
-    }
+    rename(state, resolved);
 }
 
 /// How the document calls an interface that may have another name in the kernel.
@@ -65,10 +54,20 @@ fn is_declared(state: &NetworkState, kernel: &str) -> bool {
     state.interfaces.get_iface(kernel, InterfaceType::Unknown).is_some()
 }
 
-fn rename_routes(state: &mut NetworkState, before: &str, now: &str) {
-    for route in state.routes.config.iter_mut().flatten() {
-        if route.next_hop_iface.as_deref() == Some(before) {
-            route.next_hop_iface = Some(now.to_owned());
+/// Gives these interfaces and their routes other names; a profile without a name keeps the former one.
+fn rename(state: &mut NetworkState, renamed: Vec<(String, Interface)>) {
+    for (_, iface) in &renamed {
+        state.interfaces.remove_iface(iface.name(), iface.iface_type());
+    }
+    for (now, mut iface) in renamed {
+        let base = iface.base_iface_mut();
+        let before = std::mem::replace(&mut base.name, now.clone());
+        base.profile_name.get_or_insert_with(|| before.clone());
+        state.interfaces.push(iface);
+        for route in state.routes.config.iter_mut().flatten() {
+            if route.next_hop_iface.as_ref() == Some(&before) {
+                route.next_hop_iface = Some(now.clone());
+            }
         }
     }
 }
@@ -85,14 +84,7 @@ pub(super) fn follow(state: &mut NetworkState, name_of: impl Fn(&LinkRef) -> Opt
             (now != iface.name()).then(|| (now, iface.clone()))
         })
         .collect();
-    for (_, iface) in &renamed {
-        state.interfaces.remove_iface(iface.name(), iface.iface_type());
-    }
-    for (now, mut iface) in renamed {
-        let before = std::mem::replace(&mut iface.base_iface_mut().name, now.clone());
-        state.interfaces.push(iface);
-        rename_routes(state, &before, &now);
-    }
+    rename(state, renamed);
 }
 
 fn is_logical(iface: &Interface) -> bool {
@@ -105,24 +97,33 @@ fn is_logical(iface: &Interface) -> bool {
 
 /// The kernel name of what a document calls so, in a current state.
 pub(super) fn in_current(current: &NetworkState, wanted: &LinkRef) -> Option<String> {
-    match wanted {
-        LinkRef::Mac(mac) => card(current, mac),
-        LinkRef::Pci(address) => at_pci(current, address),
-        LinkRef::Name(name) => kernel_name(current, name, |iface| {
-            let others = iface.base_iface().alt_names.as_deref().unwrap_or_default();
-            others.iter().any(|other| other.name == *name)
-        }),
-    }
+    in_state(current, wanted, |iface, name| {
+        let others = iface.base_iface().alt_names.as_deref().unwrap_or_default();
+        others.iter().any(|other| other.name == name)
+    })
 }
 
 /// The kernel name of what a document calls so, in its resolved state.
 pub(super) fn in_resolved(resolved: &NetworkState, wanted: &LinkRef) -> Option<String> {
+    in_state(resolved, wanted, |iface, name| {
+        iface.base_iface().profile_name.as_deref() == Some(name)
+    })
+}
+
+/// A name is that of the first interface that is meant, unless one has this name itself.
+fn in_state(
+    state: &NetworkState,
+    wanted: &LinkRef,
+    is_meant: impl Fn(&Interface, &str) -> bool,
+) -> Option<String> {
     match wanted {
-        LinkRef::Mac(mac) => card(resolved, mac),
-        LinkRef::Pci(address) => at_pci(resolved, address),
-        LinkRef::Name(name) => kernel_name(resolved, name, |iface| {
-            iface.base_iface().profile_name.as_ref() == Some(name)
-        }),
+        LinkRef::Mac(mac) => card(state, mac),
+        LinkRef::Pci(address) => at_pci(state, address),
+        LinkRef::Name(name) if is_declared(state, name) => None,
+        LinkRef::Name(name) => {
+            let mut all = state.interfaces.iter();
+            all.find(|iface| is_meant(iface, name)).map(|iface| iface.name().to_owned())
+        }
     }
 }
 
@@ -132,18 +133,6 @@ fn at_pci(state: &NetworkState, address: &str) -> Option<String> {
         iface.base_iface().pci_address.is_some_and(|pci_address| pci_address.to_string() == address)
     };
     state.interfaces.iter().find(is_it).map(|iface| iface.name().to_owned())
-}
-
-/// The name of the first interface that is meant, unless one has this name itself.
-fn kernel_name(
-    state: &NetworkState,
-    name: &str,
-    is_meant: impl Fn(&Interface) -> bool,
-) -> Option<String> {
-    if is_declared(state, name) {
-        return None;
-    }
-    state.interfaces.iter().find(|iface| is_meant(iface)).map(|iface| iface.name().to_owned())
 }
 
 /// The name of the NIC with this MAC address in a current state: by permanent address, else by

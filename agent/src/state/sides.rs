@@ -3,7 +3,7 @@
 use nmgen::{Reading, difference::Difference, source::Source};
 use serde_json::{Map, Value};
 
-use super::{Result, State, StateError};
+use super::{Result, State, StateError, unreadable};
 
 impl State {
     /// The fields in which `before` differs from `after`, as far as this partial state names them. Secrets differ without their
@@ -16,13 +16,7 @@ impl State {
             name: "state".into(),
             text: side.unwrap_or_else(|| Map::new().into()).to_string().into(),
         });
-        let parse = |source| {
-            Reading::parse(source).map_err(|faults| {
-                let faults: Vec<String> =
-                    faults.into_iter().map(|fault| fault.one_line()).collect();
-                StateError::ReadState(faults.join("; "))
-            })
-        };
+        let parse = |source| Reading::parse(source).map_err(unreadable);
         Ok(parse(&before)?.differences(&parse(&after)?))
     }
 

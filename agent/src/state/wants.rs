@@ -121,12 +121,11 @@ fn of_default_route(state: &NetworkState, route: &RouteEntry, wants: &mut Wants)
 fn is_empty_bridge(state: &NetworkState, name: &str) -> bool {
     let is_port =
         |interface: &Interface| interface.base_iface().controller.as_deref() == Some(name);
-    let is_empty = |interface: &Interface| {
+    state.interfaces.iter().any(|interface| {
         interface.name() == name
             && interface.iface_type() == InterfaceType::LinuxBridge
             && interface.ports().is_none_or(|ports| ports.is_empty())
-    };
-    state.interfaces.iter().any(is_empty) && !state.interfaces.iter().any(is_port)
+    }) && !state.interfaces.iter().any(is_port)
 }
 
 /// Whether a bridge gives packets of its ports a VLAN.

@@ -35,33 +35,21 @@ impl Phase {
         super::word(self)
     }
 
-    /// Returns whether somebody who waits for its end wants to know of it.
+    /// Returns whether somebody who waits for its end wants to know of it. What another one waits for is told by its second.
     pub(crate) fn is_long(self) -> bool {
-        match self {
+        matches!(
+            self,
             Self::Activate
-            | Self::Recover
-            | Self::Baseline
-            | Self::Apply
-            | Self::ApplyProfiles
-            | Self::Verify
-            | Self::Probe
-            | Self::RollBack
-            | Self::Restored
-            | Self::LastGood => true,
-            // What one of these waits for is told by its second.
-            Self::Select
-            | Self::SelectUplink
-            | Self::Network
-            | Self::Check
-            | Self::Ready
-            | Self::Snapshot
-            | Self::Journal
-            | Self::Checkpoint
-            | Self::TakeOver
-            | Self::Confirm
-            | Self::Commit
-            | Self::Record => false,
-        }
+                | Self::Recover
+                | Self::Baseline
+                | Self::Apply
+                | Self::ApplyProfiles
+                | Self::Verify
+                | Self::Probe
+                | Self::RollBack
+                | Self::Restored
+                | Self::LastGood
+        )
     }
 }
 

@@ -11,7 +11,7 @@ use nix::time::ClockId;
 use serde::{Deserialize, Serialize};
 
 pub(crate) use self::error::TrialError;
-use super::{create_runtime_dir, now, phase::Phase};
+use super::{now, phase::Phase, write_in_runtime};
 use crate::{
     client::watch::Watch,
     document::digest::Digest,
@@ -86,9 +86,7 @@ impl Trial {
 
     /// Writes the file, readable for everyone as the status is.
     pub(crate) fn write(&self, paths: &Paths) -> Result<(), FileError> {
-        let path = paths.trial();
-        path.parent().map_or(Ok(()), create_runtime_dir)?;
-        durable::write_json(&path, self, 0o644)
+        write_in_runtime(&paths.trial(), self)
     }
 
     /// Seconds until it goes back, while it waits.

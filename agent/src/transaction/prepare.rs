@@ -103,14 +103,13 @@ impl<N: Network> Transaction<'_, N> {
                 let journal = Journal::new(self.paths, kind, document, bridges, before, probes);
                 let resolved = desired.to_yaml()?;
                 let texts = [&*document.text, &*resolved, &*service_files.text()];
-                let stage = |new: &Path| match kind {
+                Ok(journal::open(self.paths, &journal, &texts, |new| match kind {
                     // A trial writes nothing beside the journal.
                     ChangeKind::Trial => Ok(Commit::default()),
                     ChangeKind::Document | ChangeKind::Bridge => {
                         commit::stage(self.paths, new, document, &resolved)
                     }
-                };
-                Ok(journal::open(self.paths, &journal, &texts, stage)?)
+                })?)
             })
             .await?;
         Ok(Prepared { desired, wants, before, leftovers, plan, commit, timeout })
@@ -248,8 +247,6 @@ impl<N: Network> Transaction<'_, N> {
 
 /// Whether one of the keys is that of this setting.
 fn is_of(keys: &[OvsKey], setting: &OvsSetting) -> bool {
-    let is_its = |key: &OvsKey| {
-        key.map == setting.map && key.key.as_ref().is_none_or(|key| *key == setting.key)
-    };
-    keys.iter().any(is_its)
+    keys.iter()
+        .any(|key| key.map == setting.map && key.key.as_ref().is_none_or(|key| *key == setting.key))
 }

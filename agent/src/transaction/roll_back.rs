@@ -63,8 +63,7 @@ impl<N: Network> Transaction<'_, N> {
             memory.hear(&answers, boot_time());
             memory.refuse(answering().map(|answer| answer.name.as_str()));
         });
-        let is_silent = |probe: &ProbeResult| answers.iter().any(|a| !a.ok && a.name == probe.name);
-        match failed.iter().all(is_silent) {
+        match failed.iter().all(|probe| answers.iter().any(|a| !a.ok && a.name == probe.name)) {
             true => PhaseError::Unproved(failed),
             false => PhaseError::Probes(failed),
         }

@@ -40,15 +40,14 @@ async fn found(paths: &Paths) -> Result<Vec<Card>, NetlinkError> {
 
 fn in_tree(paths: &Paths) -> Vec<Card> {
     let Ok(listing) = std::fs::read_dir(paths.sys_net()) else { return Vec::new() };
-    let card = |entry: std::fs::DirEntry| {
-        let mac = std::fs::read_to_string(entry.path().join("address")).ok()?;
-        let name = entry.file_name().to_string_lossy().into_owned();
-        Some(Card { name, mac: address(&mac)? })
-    };
     listing
         .flatten()
         .filter(|entry| entry.file_name() != "lo" && entry.path().join("device").exists())
-        .filter_map(card)
+        .filter_map(|entry| {
+            let mac = std::fs::read_to_string(entry.path().join("address")).ok()?;
+            let name = entry.file_name().to_string_lossy().into_owned();
+            Some(Card { name, mac: address(&mac)? })
+        })
         .collect()
 }
 

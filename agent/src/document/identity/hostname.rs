@@ -1,6 +1,6 @@
 //! The host name, and the event of its change.
 
-use std::{io, path::Path};
+use std::io;
 
 use nmgen::node::HostName;
 use thiserror::Error;
@@ -60,7 +60,8 @@ pub(crate) async fn wait_for_change(
     loop {
         // Opened before the name is read: a change in between is reported as an event.
         let file = std::fs::File::open(&path).map_err(watch)?;
-        read_once(&file, &path)?;
+        // A poll reports changes since the last read of the open file.
+        io::read_to_string(&file).map_err(cannot("read", &path))?;
         let now = current(paths)?;
         if now != *old {
             return Ok(now);
@@ -68,14 +69,6 @@ pub(crate) async fn wait_for_change(
         let fd = event_fd::watch(file, Interest::PRIORITY | Interest::ERROR).map_err(watch)?;
         let _ready = fd.ready(Interest::PRIORITY | Interest::ERROR).await.map_err(watch)?;
     }
-}
-
-/// A poll reports changes since the last read of the open file.
-fn read_once(mut file: &std::fs::File, path: &Path) -> Result<(), HostNameError> {
-    use io::Read as _;
-    let mut text = String::new();
-    file.read_to_string(&mut text).map_err(cannot("read", path))?;
-    Ok(())
 }
 
 #[cfg(test)]

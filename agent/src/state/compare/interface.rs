@@ -219,8 +219,7 @@ fn tolerate_alternative_names(want: &mut Value, have: &mut Value) {
     let has = |name: &Value| {
         have.as_array().is_some_and(|list| list.iter().any(|entry| entry["name"] == *name))
     };
-    let missing = |entry: &Value| has(&entry["name"]) == (entry["state"] == json!("absent"));
-    names.retain(missing);
+    names.retain(|entry| has(&entry["name"]) == (entry["state"] == json!("absent")));
     if names.is_empty() {
         want.take();
     }

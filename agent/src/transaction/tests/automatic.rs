@@ -125,13 +125,13 @@ async fn without_space_a_bridge_goes_back_as_on_a_good_disk() -> Tested {
     let network = Fake::with(&[fails]);
     let result = bench.run(&network, &mut Probed::default()).await;
     assert!(matches!(result, Err(Failure::RolledBack { .. })), "{result:?}");
-    assert!(!bench.journal_is_open() && !bench.paths.volatile_transaction().exists());
+    assert!(!bench.journal_is_open() && !bench.paths.runtime_dir().join("transaction").exists());
     assert_eq!(bench.profile()?, "old");
     // Nothing goes back, so that the journal stays for the next run.
     let network = Fake::with(&[fails, (Step::Restored, How::Fails)]);
     let result = bench.run(&network, &mut Probed::default()).await;
     assert!(matches!(result, Err(Failure::RollBackFailed { .. })), "{result:?}");
-    assert!(bench.journal_is_open() && bench.paths.volatile_transaction().exists());
+    assert!(bench.journal_is_open() && bench.paths.runtime_dir().join("transaction").exists());
     Ok(())
 }
 
@@ -151,7 +151,7 @@ async fn without_space_a_documents_bridge_stays() -> Tested {
 #[tokio::test(start_paused = true)]
 async fn a_damaged_commit_of_a_bridge_is_set_aside() -> Tested {
     let bench = bench()?;
-    for place in [bench.paths.committed(), bench.paths.volatile_committed()] {
+    for place in [bench.paths.committed(), bench.paths.runtime_dir().join("committed")] {
         std::fs::create_dir_all(&place)?;
         std::fs::write(place.join("automatic.json"), "{\"boot-id\": \"half")?;
         commit::finish(&bench.paths)?;
