@@ -92,7 +92,6 @@ impl<N: Network> Transaction<'_, N> {
         change: &Change<'_>,
         probed: &mut Probed,
     ) -> Result<(), Failure> {
-        let untouched = |(phase, source)| Failure::Untouched { phase, source: Box::new(source) };
         let mut prepared = match change {
             Change::Document(change) => Box::pin(self.prepare(change, None, probed)).await,
             Change::Trial(change, trial) => {
@@ -100,7 +99,7 @@ impl<N: Network> Transaction<'_, N> {
             }
             Change::Bridge(change) => Box::pin(self.prepare_bridge(change, probed)).await,
         }
-        .map_err(untouched)?;
+        .map_err(|(phase, source)| Failure::Untouched { phase, source: Box::new(source) })?;
         // From here on every path ends in the roll back or in the record; that of a confirmed trial with
         // an open journal, which the next boot or run undoes.
         let changed = match Box::pin(self.change(&prepared, change, probed)).await {

@@ -22,13 +22,12 @@ const MESSAGE: Duration = Duration::from_secs(5);
 pub(crate) async fn guarded<T>(work: impl Future<Output = T>) -> T {
     let slice = limit() / SLICES;
     let (alive, signs) = mpsc::channel();
-    let watch = move || {
+    if let Err(error) = thread::Builder::new().name("watchdog".into()).spawn(move || {
         if stands_still(&signs, slice) {
             tell();
             std::process::abort();
         }
-    };
-    if let Err(error) = thread::Builder::new().name("watchdog".into()).spawn(watch) {
+    }) {
         tracing::warn!(error = %error, "no thread to end the process when it stands still");
     }
     beside_signs_of_life(work, &alive, slice / 2).await

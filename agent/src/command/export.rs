@@ -39,10 +39,8 @@ pub(crate) async fn export(paths: &Paths, policy: bool) -> Result {
     let yaml = State::collected(exported.document.clone())?.to_shown_yaml()?;
     let hostname = identity::current(paths).map_err(DocumentError::from)?;
     let text = match policy {
-        true => {
-            let encode = |source| StateError::Encode { source };
-            export::manifest(&exported, &yaml, hostname.as_str()).map_err(encode)?
-        }
+        true => export::manifest(&exported, &yaml, hostname.as_str())
+            .map_err(|source| StateError::Encode { source })?,
         false => export::page(&exported, &yaml, hostname.as_str()),
     };
     print_of(paths, &text)

@@ -78,12 +78,11 @@ async fn watched(paths: &Paths, earlier: Option<&HealthRecord>) -> Result<Health
         return looked(paths, earlier, String::new()).await;
     }
     let picture = picture::picture(paths).await.or_warn().unwrap_or_default();
-    let stands = |account: &&HealthRecord| {
+    match earlier.filter(|account| {
         !picture.is_empty()
             && account.picture == picture
             && now().saturating_sub(account.looked) < STANDS
-    };
-    match earlier.filter(stands) {
+    }) {
         Some(account) => Ok(account.clone().aged(&Usable::load(paths).settings.health, now())),
         None => looked(paths, earlier, picture).await,
     }

@@ -67,11 +67,10 @@ async fn inputs(paths: &Paths, settings: &Settings) -> Result<Inputs> {
         bus.network_manager().await.map_err(NetworkError::from)?;
         Ok::<_, Error>(gather(paths, settings, &bus, &netlink).await?)
     };
-    let late = |_| {
+    tokio::time::timeout(bound, inputs).await.map_err(|_| {
         let what = "NetworkManager, the kernel or Open vSwitch".to_owned();
         NetworkError::NotReady { what, bound }
-    };
-    tokio::time::timeout(bound, inputs).await.map_err(late)?
+    })?
 }
 
 /// The document, and everything else as comments above it.

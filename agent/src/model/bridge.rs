@@ -73,12 +73,11 @@ impl Bridge {
             let pairs = value.get(1).and_then(Value::as_array);
             pairs.is_none_or(|pairs| pairs.iter().all(|pair| pair.get(0) == Some(&"hwaddr".into())))
         };
-        let is_ours = |(column, value): (&String, &Value)| match column.as_str() {
+        !self.row.iter().all(|(column, value)| match column.as_str() {
             "name" | "datapath_type" | "external_ids" => true,
             "other_config" => has_only_hwaddr(value),
             _ => is_unset(value),
-        };
-        !self.row.iter().all(is_ours) || self.parts.iter().any(|part| part.column == "controller")
+        }) || self.parts.iter().any(|part| part.column == "controller")
     }
 
     /// UUIDs of the profiles of its interfaces.

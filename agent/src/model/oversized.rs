@@ -20,11 +20,10 @@ pub(crate) struct Oversized {
 impl Oversized {
     /// The interfaces of a document with addresses that are larger than what carries them.
     pub(crate) fn of(wants: &Wants, links: &[Link]) -> Vec<Self> {
-        let name = |link: &LinkRef| match link {
+        let uppers = wants.addressable.iter().filter_map(|link| match link {
             LinkRef::Name(name) => Some(name.clone()),
             LinkRef::Mac(_) | LinkRef::Pci(_) => None,
-        };
-        let uppers = wants.addressable.iter().filter_map(name);
+        });
         let pairs = uppers.flat_map(|upper| {
             let lower: Vec<String> = wants.carriers(&upper).map(str::to_owned).collect();
             lower.into_iter().map(move |lower| (upper.clone(), lower))

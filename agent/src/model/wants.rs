@@ -150,18 +150,17 @@ impl Wants {
         let of = |all: &[OnLink], family: Family| -> Vec<OnLink> {
             all.iter().filter(|address| Family::of(address.ip) == family).cloned().collect()
         };
-        let moved = |family: Family| {
+        Family::ALL.into_iter().filter_map(|family| {
             let (had, has) = (of(&before.leading, family), of(now, family));
             let (was, after) = (had.first()?, has.first()?);
             // Another link may have led before, while the node had the address.
             let mut before = before.leading.iter().chain(&before.present);
             let is_kept = before.any(|had| has.iter().any(|address| had.ip == address.ip));
-            let asks = |dynamic: &Dynamic| {
+            let is_stated = self.addresses.iter().any(|address| has.contains(address));
+            let is_given = self.dynamic.iter().any(|dynamic| {
                 dynamic.link == after.link
                     && if family == Family::Ipv4 { dynamic.v4 } else { dynamic.v6 }
-            };
-            let is_stated = self.addresses.iter().any(|address| has.contains(address));
-            let is_given = self.dynamic.iter().any(asks) && !is_stated;
+            }) && !is_stated;
             // Whole addresses are DHCPv6's; a router's prefix is completed by the MAC address.
             let remedy = match (family, after.prefix) {
                 (Family::Ipv6, 128) => {
@@ -178,15 +177,14 @@ impl Wants {
                     "the network has given the node another {family} address: {after}, and before the change {was}; {remedy}"
                 )
             })
-        };
-        Family::ALL.into_iter().filter_map(moved).collect()
+        }).collect()
     }
 
     /// Returns a sentence for each family in which another link leads out of the node than before the change, past a default route
     /// of the document's: it may lead nowhere, and where no server is known nothing asks.
     pub(crate) fn overtaken(&self, before: &Before, routes: &[Route]) -> Vec<String> {
         let now = Lead::of(routes);
-        let overtaken = |family: Family| {
+        Family::ALL.into_iter().filter_map(|family| {
             let of = |lead: &&Lead| lead.family == family;
             let own = routes.iter().filter(|route| route.family == family);
             let own = own.filter(|route| self.links.contains(&route.link));
@@ -200,8 +198,7 @@ impl Wants {
                     leads.link, leads.metric, own.link, own.metric, former.link, own.link, leads.metric
                 )
             })
-        };
-        Family::ALL.into_iter().filter_map(overtaken).collect()
+        }).collect()
     }
 
     /// The cards, bonds and VLANs that carry an interface's packets, whatever else is in the bridges between.

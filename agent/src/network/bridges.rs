@@ -188,14 +188,13 @@ fn lost_patch_ports<'a>(
     now: &[Bridge],
 ) -> Vec<OvsdbChange<'a>> {
     let is_free = |port: &&Port| !now.iter().any(|bridge| bridge.has_port(port.name()));
-    let lost = |old: &'a Bridge| {
-        let ports = old.foreign_ports().filter(|port| port.is_patch()).filter(is_free);
-        OvsdbChange::AddPorts(&old.name, ports.collect())
-    };
     before
         .iter()
         .filter(|old| made.contains(&old.name) && now.iter().any(|now| now.name == old.name))
-        .map(lost)
+        .map(|old| {
+            let ports = old.foreign_ports().filter(|port| port.is_patch()).filter(is_free);
+            OvsdbChange::AddPorts(&old.name, ports.collect())
+        })
         .filter(|change| !matches!(change, OvsdbChange::AddPorts(_, ports) if ports.is_empty()))
         .collect()
 }

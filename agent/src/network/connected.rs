@@ -18,7 +18,6 @@ pub(crate) struct Connected {
 }
 
 impl Connected {
-    /// Reads them now.
     pub(crate) async fn now() -> Result<Self, NetlinkError> {
         Self::look(&Netlink::connect()?).await
     }

@@ -37,10 +37,7 @@ pub(super) async fn released(net: &Clients<'_>, links: Option<&[String]>, say: S
         let mut changes = Changes::of_manager(&net.bus).await?;
         let gone = wait_for(&mut changes, async || {
             let all = net.bus.held_devices().await?;
-            Ok(all
-                .iter()
-                .all(|held_devices| held_devices.checkpoint != held.checkpoint)
-                .then_some(()))
+            Ok(all.iter().all(|other| other.checkpoint != held.checkpoint).then_some(()))
         });
         // One that was renewed meanwhile has another end.
         if let Ok(gone) = timeout(left, gone).await {

@@ -140,11 +140,9 @@ fn forwarding(paths: &Paths, links: &[Link], over: &[String]) -> Vec<Forwarding>
     let of = |link: &Link| {
         let switches = paths.forwarding(&link.name);
         let link = link.clone();
-        let is_on =
-            |switch: &PathBuf| fs::read_to_string(switch).is_ok_and(|text| text.trim() == "1");
         switches
             .into_iter()
-            .filter(is_on)
+            .filter(|switch| fs::read_to_string(switch).is_ok_and(|text| text.trim() == "1"))
             .map(move |switch| Forwarding { link: link.clone(), switch })
     };
     links.iter().filter(|link| over.contains(&link.name)).flat_map(of).collect()

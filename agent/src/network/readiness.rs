@@ -36,23 +36,20 @@ pub(super) async fn network_manager(net: &Clients<'_>, say: Say<'_>) -> Result {
 
 /// Returns when NetworkManager and OVSDB are there.
 pub(super) async fn network_manager_and_ovsdb(net: &Clients<'_>, say: Say<'_>) -> Result {
+    tokio::try_join!(network_manager(net, say), ovsdb(net, say)).map(|_| ())
+}
+
+/// Returns when Open vSwitch's database answers.
+async fn ovsdb(net: &Clients<'_>, say: Say<'_>) -> Result {
     let path = net.paths.ovsdb_socket();
-    let ovsdb =
-        async { awaited("Open vSwitch's database", net.wait.ovsdb, say, socket(&path)).await? };
-    tokio::try_join!(network_manager(net, say), ovsdb).map(|_| ())
+    awaited("Open vSwitch's database", net.wait.ovsdb, say, socket(&path)).await?
 }
 
 /// Returns when the services and the needed links are there, and NetworkManager is done with the
 /// declared links. Removes stale ones.
 pub(super) async fn ready(net: &Clients<'_>, wants: &Wants, say: Say<'_>) -> Result {
     let manager = network_manager(net, say);
-    let ovsdb = async {
-        if wants.ovs {
-            let path = net.paths.ovsdb_socket();
-            awaited("Open vSwitch's database", net.wait.ovsdb, say, socket(&path)).await??;
-        }
-        Ok(())
-    };
+    let ovsdb = async { if wants.ovs { ovsdb(net, say).await } else { Ok(()) } };
     let links = async {
         let needed = wants.needed.iter().map(|link| async move {
             let what = format!("link {link}");

@@ -328,10 +328,9 @@ async fn lost(net: &Clients<'_>, before: &Before) -> Result<Vec<Lost>> {
             && gateway.link.as_ref().is_some_and(|link| before.leased.contains(link))
     };
     let leads_out = |gateway: &Gateway| {
-        let is_its = |route: &Route| {
-            route.family == Family::Ipv4 && Some(&route.link) == gateway.link.as_ref()
-        };
-        routes.iter().any(is_its)
+        routes
+            .iter()
+            .any(|route| route.family == Family::Ipv4 && Some(&route.link) == gateway.link.as_ref())
     };
     let is_back = |gateway: &Gateway| match before.routers.contains(gateway) {
         true => gateway.is_back_by_any(&routes),

@@ -245,12 +245,11 @@ impl Uplinks {
     /// Whether an interface that asks the network has an address of it; a lease may bring no default route.
     pub(crate) async fn has_a_lease(netlink: &Netlink, wants: &Wants) -> Result<bool> {
         let kernel = Kernel::look(netlink, false).await?;
-        let has = |(family, link): (Family, LinkRef)| {
+        Ok(wants.leads().into_iter().any(|(family, link)| {
             let has_address =
                 |interface: &Link| kernel.addresses.contains(&(interface.name.clone(), family));
             kernel.links.iter().any(|interface| interface.is(&link) && has_address(interface))
-        };
-        Ok(wants.leads().into_iter().any(has))
+        }))
     }
 
     fn lacking(&self, kernel: &Kernel) -> Vec<String> {

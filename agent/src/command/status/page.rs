@@ -1,5 +1,7 @@
 //! The status for people: the verdict, the reason, what to do; then the details.
 
+use std::fmt;
+
 use super::{
     report::{NodeStatus, TrialReport},
     verdict::{Assessment, Tone, outcome},
@@ -22,6 +24,11 @@ fn entry(key: &str, value: &str) -> String {
         text.push_str(&format!("{:indent$}{line}\n", ""));
     }
     text
+}
+
+/// An [`entry`] for each value.
+fn entries<T: fmt::Display>(key: &str, values: impl IntoIterator<Item = T>) -> String {
+    values.into_iter().map(|value| entry(key, &value.to_string())).collect()
 }
 
 /// Lines of at most `width` characters; a longer word has a line of its own. Control characters, which a
@@ -75,14 +82,11 @@ fn document(page: &mut String, node: &NodeStatus, reason: &str) {
     if let Some(bridge) = report.bridge() {
         *page += &entry("bridge", &boot.reason);
         *page += &entry("profiles", &bridge.profiles.join(", "));
-        for loss in &bridge.losses {
-            *page += &entry("warning", loss);
-        }
+        *page += &entries("warning", &bridge.losses);
     }
     let of_boot = boot.warnings.iter().filter(|warning| !chosen.warnings.contains(warning));
-    for warning in chosen.warnings.iter().chain(of_boot).filter(|warning| *warning != reason) {
-        *page += &entry("warning", warning);
-    }
+    let warnings = chosen.warnings.iter().chain(of_boot).filter(|warning| *warning != reason);
+    *page += &entries("warning", warnings);
 }
 
 /// This boot's run.
@@ -98,9 +102,7 @@ fn run(page: &mut String, node: &NodeStatus, paint: &Paint) {
             *page += &entry("warning", &format!("{}: {warning}", probe.name));
         }
     }
-    if let Some(text) = &boot.last_good {
-        *page += &entry("last good", text);
-    }
+    *page += &entries("last good", &boot.last_good);
 }
 
 /// The state of the document, and what is to be said of it.
@@ -110,33 +112,15 @@ fn state(page: &mut String, node: &NodeStatus) {
         let digest = failures.digest.to_string();
         *page += &entry("failures", &format!("{} of document {digest:.12}", failures.count));
     }
-    if let Some(digest) = &report.pending {
-        *page += &entry("pending", &digest.to_string());
-    }
-    if let Some(why) = &report.refused {
-        *page += &entry("refused", why);
-    }
-    for part in &report.saved {
-        *page += &entry("saved", part);
-    }
-    if let Some(change) = &report.adopted {
-        *page += &entry("adopted", &change.to_string());
-    }
-    for unit in &report.units {
-        *page += &entry("next boot", &unit.to_string());
-    }
-    if let Some(why) = &report.silent {
-        *page += &entry("gateway", why);
-    }
-    if let Some(migration) = &report.mtu_migration {
-        *page += &entry("mtu", &migration.to_string());
-    }
-    if let Some(tried) = &report.trial {
-        *page += &entry("trial", &trial(tried));
-    }
-    if let Some(path) = &report.removed {
-        *page += &entry("removed", &path.display().to_string());
-    }
+    *page += &entries("pending", &report.pending);
+    *page += &entries("refused", &report.refused);
+    *page += &entries("saved", &report.saved);
+    *page += &entries("adopted", &report.adopted);
+    *page += &entries("next boot", &report.units);
+    *page += &entries("gateway", &report.silent);
+    *page += &entries("mtu", &report.mtu_migration);
+    *page += &entries("trial", report.trial.as_ref().map(trial));
+    *page += &entries("removed", report.removed.as_ref().map(|path| path.display()));
 }
 
 /// Returns whether the document is in force, in words.
