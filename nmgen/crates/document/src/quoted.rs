@@ -28,10 +28,8 @@ pub(super) fn indented(text: &str) -> Option<(String, Added)> {
         let is_it = |(line, start): &(usize, usize)| {
             *line > fault.marker().line() && !text[*start..].starts_with(&spaces)
         };
-        let (line, start) = (2..).zip(ends(&text)).find(is_it)?;
-        if fault.info() != FAULT {
-            return None;
-        }
+        let found = (2..).zip(ends(&text)).find(is_it);
+        let (line, start) = found.filter(|_| fault.info() == FAULT)?;
         added.insert(line, spaces.len());
         text.insert_str(start, &spaces);
     }
