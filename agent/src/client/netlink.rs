@@ -26,9 +26,7 @@ use rtnetlink::{
         address::{
             AddressAttribute, AddressFlags, AddressHeaderFlags, AddressMessage, AddressScope,
         },
-        neighbour::{
-            NeighbourAddress, NeighbourAttribute, NeighbourFlags, NeighbourMessage, NeighbourState,
-        },
+        neighbour::{NeighbourFlags, NeighbourMessage, NeighbourState},
         route::RouteMessage,
     },
     sys::SocketAddr,
@@ -39,6 +37,7 @@ use tokio::sync::Mutex;
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) use self::dump::Dump;
 pub(crate) use self::kept_neighbours::KeptNeighbour;
+use self::kept_neighbours::destination;
 pub(crate) use self::kept_routes::KeptRoute;
 use crate::model::{Address, Link, OnLink, Route, Scope};
 
@@ -278,14 +277,6 @@ impl Netlink {
         let entries = self.handle.neighbours().get().set_address_family(family).execute();
         entries.try_collect().await.map_err(cannot("list neighbours"))
     }
-}
-
-fn destination(entry: &NeighbourMessage) -> Option<IpAddr> {
-    entry.attributes.iter().find_map(|attribute| match attribute {
-        NeighbourAttribute::Destination(NeighbourAddress::Inet(ip)) => Some((*ip).into()),
-        NeighbourAttribute::Destination(NeighbourAddress::Inet6(ip)) => Some((*ip).into()),
-        _ => None,
-    })
 }
 
 fn address(message: AddressMessage, links: &[Link]) -> Option<KeptAddress> {

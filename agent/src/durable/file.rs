@@ -53,7 +53,11 @@ impl Staged {
     pub(crate) fn new(target: &Path, bytes: &[u8], mode: u32) -> Result<Self> {
         let temporary = temporary_for(target);
         // Left by a crash; only the agent uses this name.
-        remove(&temporary)?;
+        match fs::remove_file(&temporary) {
+            Ok(()) => {}
+            Err(e) if e.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(cannot("remove", &temporary)(error).into()),
+        }
         let staged = Self { temporary, target: target.to_path_buf() };
         fill(OpenOptions::new().create_new(true), &staged.temporary, bytes, mode)
             .and_then(|file| file.sync_all())

@@ -7,8 +7,8 @@ use zbus::zvariant::OwnedObjectPath;
 
 use super::{
     bus::{Bus, Result, call, proxy, unless_gone},
-    proxies::SettingsConnectionProxy,
-    settings::{Settings, from_wire},
+    proxies::{Settings, SettingsConnectionProxy},
+    settings::from_wire,
 };
 use crate::model::{Profile, ProfileRef};
 

@@ -4,7 +4,8 @@ use std::collections::HashMap;
 
 use zbus::zvariant::{ObjectPath, OwnedObjectPath, OwnedValue};
 
-use super::settings::Settings;
+/// A profile's settings on the bus, section by section.
+pub(crate) type Settings = HashMap<String, HashMap<String, OwnedValue>>;
 
 #[zbus::proxy(
     interface = "org.freedesktop.NetworkManager",

@@ -4,11 +4,11 @@ use std::collections::HashMap;
 
 use zbus::zvariant::{self, Array, OwnedValue};
 
-use super::bus::{Result, call};
+use super::{
+    bus::{Result, call},
+    proxies::Settings,
+};
 use crate::model::connection::{ConnectionSettings, Record, Value};
-
-/// A profile's settings on the bus, section by section.
-pub(crate) type Settings = HashMap<String, HashMap<String, OwnedValue>>;
 
 /// Properties that NetworkManager reports in two spellings, the newer one second.
 const OLDER: [(&str, &str); 7] = [

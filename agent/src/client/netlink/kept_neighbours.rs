@@ -3,9 +3,10 @@
 
 use std::net::IpAddr;
 
-use rtnetlink::packet_route::neighbour::{NeighbourAttribute, NeighbourMessage, NeighbourState};
+use rtnetlink::packet_route::neighbour::{
+    NeighbourAddress, NeighbourAttribute, NeighbourMessage, NeighbourState,
+};
 
-use super::destination;
 use crate::model::Link;
 
 /// A permanent neighbour on a link.
@@ -33,4 +34,13 @@ pub(super) fn kept(
     })?;
     let kept = KeptNeighbour { link: link.name.clone(), ip: destination(entry)?, address };
     over.contains(&kept.link).then_some(kept)
+}
+
+/// Returns the neighbour's address.
+pub(super) fn destination(entry: &NeighbourMessage) -> Option<IpAddr> {
+    entry.attributes.iter().find_map(|attribute| match attribute {
+        NeighbourAttribute::Destination(NeighbourAddress::Inet(ip)) => Some((*ip).into()),
+        NeighbourAttribute::Destination(NeighbourAddress::Inet6(ip)) => Some((*ip).into()),
+        _ => None,
+    })
 }

@@ -13,7 +13,7 @@ use rtnetlink::packet_route::{
     route::{RouteAddress, RouteAttribute, RouteMessage},
 };
 
-use super::{Netlink, Result, cannot, destination, links::controller};
+use super::{Netlink, Result, cannot, kept_neighbours::destination, links::controller};
 use crate::model::{Bond, BondPort, Mac, Neighbouring, Vlan};
 
 impl Netlink {
