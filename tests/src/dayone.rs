@@ -42,7 +42,7 @@ pub use self::{
     },
     monitoring::{Monitoring, faults_of_metrics},
     others::{Links, make_others, others_are_there},
-    pod::{ovnkube_lost, ovnkube_restarted, pod_started, pod_works},
+    pod::{TENANTS_GATEWAY, ovnkube_lost, ovnkube_restarted, pod_started, pod_works},
     profiles::{Profiles, parse, profiles, undocumented},
     second_boot::{Ready, ready_after_network},
 };

@@ -1,6 +1,9 @@
 //! What a pod of OVN-Kubernetes sees of the network, and what OVN-Kubernetes sees of br-ex.
 
-use std::{net::SocketAddr, time::Duration};
+use std::{
+    net::{Ipv4Addr, SocketAddr},
+    time::Duration,
+};
 
 use super::{ADDRESS, SOON};
 use crate::lab::{Case, Inside, Peer, Result};
@@ -9,6 +12,9 @@ use crate::lab::{Case, Inside, Peer, Result};
 const POD: Duration = Duration::from_secs(60);
 /// The port of the node that leads to the pod.
 const NODE_PORT: u16 = 30080;
+
+/// The peer on the network of the virtual machine, which OVN gives a localnet of the document.
+pub const TENANTS_GATEWAY: Ipv4Addr = Ipv4Addr::new(203, 0, 113, 1);
 
 /// Waits until kubelet has started the pod, and checks that its network works.
 ///
@@ -36,6 +42,9 @@ pub fn pod_works(case: &Case<'_>) -> Result<()> {
     let inside = case.inside()?;
     let lost = ovnkube_lost(&inside)?;
     assert_eq!(lost, "", "ovnkube's");
+    let vm =
+        format!("[ ! -e /run/netns/vm ] || ip netns exec vm ping -n -q -c1 -W1 {TENANTS_GATEWAY}");
+    inside.wait_sh(&vm, SOON)?;
     for address in [Peer::GATEWAY, Peer::API] {
         let ping = format!("ip netns exec pod ping -n -q -c1 -W1 {address}");
         inside.wait_sh(&ping, SOON)?;

@@ -4,8 +4,12 @@ use rtnetlink::packet_route::route::{
     RouteAttribute, RouteFlags, RouteMessage, RouteNextHopFlags, RouteProtocol, RouteType,
 };
 
-use super::{Netlink, Result, cannot};
+use super::{Netlink, Result, cannot, routes::table};
 use crate::model::Link;
+
+/// OVN-Kubernetes copies the routes of a link with an egress address into the table of this number and the link's
+/// (`CalculateRouteTableID`), each with its protocol.
+const TABLES_OF_LINKS: u32 = 1000;
 
 /// A route, and the names of the links that its message has by index.
 #[derive(Clone, Debug)]
@@ -60,15 +64,20 @@ fn kept(mut route: RouteMessage, links: &[Link], over: &[String]) -> Option<Kept
             | RouteProtocol::Ra
             | RouteProtocol::IcmpRedirect
     );
-    if !others || route.header.kind != RouteType::Unicast {
+    if route.header.kind != RouteType::Unicast {
         return None;
     }
     let named = |index: u32| {
         links.iter().find(|link| link.index == index).map(|link| (index, link.name.clone()))
     };
     let used: Vec<(u32, String)> = indices(&route).into_iter().filter_map(named).collect();
-    if !used.iter().any(|(_, name)| over.contains(name)) {
+    let is_copy = used.iter().any(|(index, _)| table(&route) == TABLES_OF_LINKS + index);
+    if !(others || is_copy) || !used.iter().any(|(_, name)| over.contains(name)) {
         return None;
+    }
+    if !others {
+        // The link may get another number, and the rule keeps the table: the next change would take it for NetworkManager's.
+        route.header.protocol = RouteProtocol::Boot;
     }
     // The others are the kernel's account of the link.
     route.header.flags &= RouteFlags::Onlink;
@@ -112,4 +121,35 @@ fn renumbered(route: &RouteMessage, index: impl Fn(u32) -> Option<u32>) -> Optio
         }
     }
     Some(route)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The protocol of the route over link 6, `br-data`, that is kept from a change of that link.
+    fn kept_as(protocol: RouteProtocol, table: u32) -> Option<RouteProtocol> {
+        let mut route = RouteMessage::default();
+        (route.header.kind, route.header.protocol) = (RouteType::Unicast, protocol);
+        route.attributes = vec![RouteAttribute::Table(table), RouteAttribute::Oif(6)];
+        let links = [Link { index: 6, name: "br-data".into(), ..Link::default() }];
+        let kept = kept(route, &links, &["br-data".into()])?;
+        Some(kept.message.header.protocol)
+    }
+
+    #[test]
+    fn routes_of_others_are_kept_with_their_protocol() {
+        for table in [254, 1006, 1009] {
+            assert_eq!(kept_as(RouteProtocol::Other(85), table), Some(RouteProtocol::Other(85)));
+        }
+    }
+
+    #[test]
+    fn routes_of_the_kernel_and_of_networkmanager_are_kept_as_copies_alone() {
+        for protocol in [RouteProtocol::Kernel, RouteProtocol::Static, RouteProtocol::Dhcp] {
+            assert_eq!(kept_as(protocol, 254), None);
+            assert_eq!(kept_as(protocol, 1009), None, "the table of another link");
+            assert_eq!(kept_as(protocol, 1006), Some(RouteProtocol::Boot));
+        }
+    }
 }

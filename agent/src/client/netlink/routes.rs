@@ -44,7 +44,7 @@ pub(super) fn default_routes(route: &RouteMessage, links: &[Link]) -> Vec<Route>
 }
 
 /// Tables over 255 do not fit into the header.
-fn table(route: &RouteMessage) -> u32 {
+pub(super) fn table(route: &RouteMessage) -> u32 {
     let attribute = route.attributes.iter().find_map(|attribute| match attribute {
         RouteAttribute::Table(table) => Some(*table),
         _ => None,
