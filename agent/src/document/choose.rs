@@ -65,6 +65,7 @@ pub(crate) async fn choose(
     let mut waited = String::new();
     let mut kept = kept(paths, in_force, &listing, (&selection, &identity), true).await?;
     if kept.is_none()
+        && !bound.is_zero()
         && hostname.is_placeholder()
         // Nobody gives a tree that was prepared or collected a name.
         && paths.is_system()

@@ -117,7 +117,10 @@ async fn choose(run: &Run<'_>, record: &Record) -> Result<Option<Document>> {
     let start = run.progress.enter(Phase::Select, bound);
     let in_force = record.document_in_force(run.paths);
     let chosen = document::choose(run.paths, in_force.as_ref(), bound, || {
-        let text = format!("waiting for a hostname (up to {} s)", bound.as_secs());
+        let text = format!(
+            "waiting for a hostname (up to {} s): the network or `hostnamectl hostname NAME` gives one instead of localhost",
+            bound.as_secs()
+        );
         run.progress.say(&text, bound);
     });
     let chosen = stoppable(&run.stop, chosen).await;

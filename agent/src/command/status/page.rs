@@ -142,7 +142,10 @@ fn in_force(node: &NodeStatus) -> String {
         (true, _, _) if matches!(report.boot.outcome, Outcome::Failed(_)) && !node.is_back() => {
             "no; it was committed before the failure".to_owned()
         }
-        (true, _, _) if report.boot.outcome == Outcome::Open(Open::Running) => {
+        (true, _, _)
+            if node.record.committed.is_some()
+                && report.boot.outcome == Outcome::Open(Open::Running) =>
+        {
             "committed; the run of this boot has no end".to_owned()
         }
         (true, _, _) if report.held => "committed; the boot waits for its network".to_owned(),
