@@ -59,7 +59,7 @@ impl<'a> RealNetwork<'a> {
         Ok(Ovsdb::connect(&self.clients.paths.ovsdb_socket()).await?)
     }
 
-    /// Names ovs-vswitchd in a failure if it carries nothing out: its process and the database are there, and nothing else names it.
+    /// Names ovs-vswitchd in a failure if it carries nothing out: nothing else does while its process and the database are there.
     async fn with_daemon(&self, lacking: NetworkError) -> NetworkError {
         let carried_out =
             async { Ok::<_, NetworkError>(self.ovsdb().await?.carried_out(CARRIED_OUT).await?) };

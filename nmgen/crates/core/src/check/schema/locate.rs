@@ -111,7 +111,10 @@ impl Search<'_> {
                 IDENTITY.contains(&&**key) && !self.is_quoted(value.find(&parent.key(key)))
             }
             Some(Step::Index(_)) => false,
-            None => value.find(parent).is_some_and(|node| !node.entries().is_empty()),
+            None => {
+                !is_missing_field(self.reason)
+                    && value.find(parent).is_some_and(|node| !node.entries().is_empty())
+            }
         };
         match is_doubtful && is_schema(self.reason) {
             true => self.guilty_alone(value, parent).or(step),
