@@ -98,7 +98,7 @@ pub(crate) fn parse_tree(text: &str, lines: Lines) -> Result<Document<'_>, Diagn
     let begun = is_flow.then(|| format!("{DOCUMENT_START}{spaced}"));
     let indented;
     let mut reader = Reader::new(text, begun.as_deref().unwrap_or(spaced), lines);
-    reader.added = if is_flow { [(1, DOCUMENT_START.len())].into() } else { Added::new() };
+    reader.added = if is_flow { vec![(1, DOCUMENT_START.len())] } else { Added::new() };
     let mut tree = reader.crowding().map_or_else(|| reader.document(0), Err);
     if tree.as_ref().is_err_and(|fatal| fatal.message == quoted::FAULT) {
         indented = quoted::indented(text);
@@ -229,9 +229,16 @@ impl<'t, 's> Reader<'t, 's> {
 
     /// Returns the parser's place as one of the file.
     fn moved(&self, at: Marker) -> Marker {
-        let before = self.added.get(&at.line()).copied().unwrap_or_default();
-        let index = at.index().saturating_sub(self.added.range(..=at.line()).map(|(_, n)| n).sum());
-        Marker::new(index, at.line() + self.above as usize, at.col().saturating_sub(before))
+        let (mut index, mut column) = (at.index(), at.col());
+        for (line, added) in &self.added {
+            if *line <= at.line() {
+                index = index.saturating_sub(*added);
+            }
+            if *line == at.line() {
+                column = column.saturating_sub(*added);
+            }
+        }
+        Marker::new(index, at.line() + self.above as usize, column)
     }
 
     /// Returns the fault of a text with more commas and brackets than its file may have, before it is scanned.

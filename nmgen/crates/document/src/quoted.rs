@@ -1,8 +1,6 @@
 //! Quoted texts that go on no further to the right than their key. YAML (1.2, 8.2.2) wants their lines indented, and so does our
 //! scanner. libyaml and its port to Go, by which nmstate's tools and the consumers of manifests read, take them in any column.
 
-use std::collections::BTreeMap;
-
 use saphyr_parser::Parser;
 
 use crate::text::lines::ends;
@@ -10,16 +8,18 @@ use crate::text::lines::ends;
 /// The scanner's words.
 pub(super) const FAULT: &str = "invalid indentation in quoted scalar";
 
-/// Each line costs a pass over the text; a key that was pasted with its line break has one.
-const MOST: usize = 64;
+/// Each line costs a pass over the text, which may be a mebibyte: so many bytes are read in all.
+const MOST: usize = 4 << 20;
 
-/// The characters that the parser has at the beginning of lines, by their number, and the text has not.
-pub(super) type Added = BTreeMap<usize, usize>;
+/// Lines by their numbers, each with the characters that the parser has at its beginning and the text has not.
+pub(super) type Added = Vec<(usize, usize)>;
 
 /// Returns the text with these lines indented, and what was added; `None` if it has another fault.
 pub(super) fn indented(text: &str) -> Option<(String, Added)> {
     let (mut text, mut added) = (text.to_owned(), Added::new());
-    for _ in 0..=MOST {
+    let mut left = MOST;
+    loop {
+        left = left.checked_sub(text.len())?;
         let Some(fault) = Parser::new_from_str(&text).find_map(Result::err) else {
             return Some((text, added));
         };
@@ -30,10 +30,9 @@ pub(super) fn indented(text: &str) -> Option<(String, Added)> {
         };
         let found = (2..).zip(ends(&text)).find(is_it);
         let (line, start) = found.filter(|_| fault.info() == FAULT)?;
-        added.insert(line, spaces.len());
+        added.push((line, spaces.len()));
         text.insert_str(start, &spaces);
     }
-    None
 }
 
 #[cfg(test)]
@@ -61,7 +60,7 @@ mod tests {
         }
         let keys = |count| indented(&"a: 'b\nc'\n".repeat(count)).map(|(text, _)| text);
         assert_eq!(keys(64), Some("a: 'b\n   c'\n".repeat(64)));
-        assert_eq!(keys(65), None);
+        assert_eq!(keys(1_000), None);
     }
 
     #[test]
