@@ -125,6 +125,9 @@ fn section(interface: &Interface<'_>, report: &mut Report<'_>) {
 }
 
 fn word_of_others(kind: &str) -> Option<&'static str> {
+    if !cfg!(feature = "hints") {
+        return None;
+    }
     let is_it = |(words, _): &&(&str, &str)| is_among(&kind.to_ascii_lowercase(), words);
     OTHER_WORDS.iter().find(is_it).map(|(_, word)| *word)
 }
