@@ -195,7 +195,8 @@ pub(crate) enum Command {
     /// Put the last good configuration back in force
     ///
     /// Applies the last committed document again as a transaction. Changes made by hand since its commit
-    /// go. A document that failed in this boot stays failed: the next boot tries it once.
+    /// go; what it does not describe stays, such as another route. A document that failed in this boot
+    /// stays failed: the next boot tries it once.
     Rollback,
     /// Accept a change of this node's network that was made on purpose: it is no drift any more
     ///

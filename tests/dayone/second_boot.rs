@@ -367,6 +367,12 @@ fn link_that_a_deleted_bridge_leaves_is_removed() -> Result<(), Error> {
         inside.sh("ip link show dev br-ex")?;
         let inside = repairs(case, "in force already")?;
         assert_eq!(inside.sh("ovs-vsctl list-br")?, "br-ex\nbr-int");
+
+        // A database that is repaired in a boot may get the bridge without its card, and NetworkManager shows all as up.
+        crash_open_vswitch(&inside)?;
+        inside.sh("ovs-vsctl del-port br-ex eno1")?;
+        let inside = repairs(case, "")?;
+        assert!(inside.sh("ovs-vsctl list-ports br-ex")?.contains("eno1"));
         Ok(())
     })
 }

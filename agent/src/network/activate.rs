@@ -90,7 +90,7 @@ async fn needs_restart(
     profiles: &[Active],
     interfaces: &[&str],
 ) -> Result<Option<String>> {
-    let deleted = deleted_bridges(net, profiles).await?;
+    let deleted = deleted(net, profiles).await?;
     if !deleted.is_empty() {
         let names = deleted.join(", ");
         return Ok(Some(format!("Open vSwitch lacks {names}, which NetworkManager shows as up")));
@@ -111,26 +111,36 @@ async fn needs_restart(
 /// Open vSwitch carries a change out within milliseconds.
 const CARRIED_OUT: Duration = Duration::from_secs(2);
 
-/// Bridges that NetworkManager shows as active and Open vSwitch does not have. Where somebody deletes
-/// a bridge with ports of others, NetworkManager 1.52 may keep it, its ports and interfaces as
-/// active: neither an activation nor a reapply makes them again, only a new start, which finds them
-/// missing.
-async fn deleted_bridges(net: &Clients<'_>, profiles: &[Active]) -> Result<Vec<String>> {
+/// Bridges, and cards with a carrier as ports of one, that NetworkManager shows as active and Open vSwitch does not have. Where
+/// somebody deletes a bridge with ports of others, NetworkManager 1.52 may keep it, its ports and interfaces as active; and in a
+/// database that is repaired in a running system it may make a bridge without its card. Neither an activation nor a reapply makes
+/// them again, only a new start, which finds them missing.
+async fn deleted(net: &Clients<'_>, profiles: &[Active]) -> Result<Vec<String>> {
     let active = net.bus.activated().await?;
-    let bridges = profiles
-        .iter()
-        .filter(|profile| profile.kind == "ovs-bridge" && active.contains(&profile.uuid));
-    let mut bridges: Vec<String> = bridges.map(|profile| profile.device.clone()).collect();
-    if !bridges.is_empty() {
-        let there = Ovsdb::connect(&net.paths.ovsdb_socket()).await?.bridges().await?;
-        bridges.retain(|name| there.iter().all(|bridge| bridge.name != *name));
+    let of = |kind: &'static str| {
+        let active = &active;
+        let is_active = move |it: &&Active| it.kind == kind && active.contains(&it.uuid);
+        profiles.iter().filter(is_active).map(|profile| profile.device.clone())
+    };
+    let mut bridges: Vec<String> = of("ovs-bridge").collect();
+    if bridges.is_empty() {
+        return Ok(bridges);
     }
+    let there = Ovsdb::connect(&net.paths.ovsdb_socket()).await?.bridges().await?;
+    bridges.retain(|name| there.iter().all(|bridge| bridge.name != *name));
+    let links = net.netlink.links().await?;
+    let is_connected = |name: &String| {
+        links.iter().any(|link| link.name == *name && link.physical && link.has_carrier)
+    };
+    let ports = of("ovs-port").filter(is_connected);
+    bridges.extend(ports.filter(|name| !there.iter().any(|bridge| bridge.has_port(name))));
     Ok(bridges)
 }
 
-/// Devices that have lost a recorded profile, for one of three reasons. NetworkManager has no such profile. The profile is not
+/// Devices that have lost a recorded profile, for one of four reasons. NetworkManager has no such profile. The profile is not
 /// activated, although its device has a default route (which stays while NetworkManager waits for Open vSwitch to remove the link)
 /// or is a card of this network with a carrier. A recorded card is missing, and none has a profile's name: it is out, or renamed.
+/// Open vSwitch lacks a bridge or a card that NetworkManager shows as up.
 pub(super) async fn lost(
     net: &Clients<'_>,
     profiles: &[Active],
@@ -140,7 +150,11 @@ pub(super) async fn lost(
     let up = net.bus.activated().await?.into_iter().collect();
     let routes = net.netlink.default_routes().await?.into_iter().map(|route| route.link).collect();
     let links = net.netlink.links().await?;
-    Ok(Seen { there, up, routes, links }.lost(profiles, cards))
+    let mut lost = Seen { there, up, routes, links }.lost(profiles, cards);
+    lost.extend(deleted(net, profiles).await?);
+    lost.sort_unstable();
+    lost.dedup();
+    Ok(lost)
 }
 
 /// The node beside the recorded profiles.

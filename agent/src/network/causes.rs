@@ -116,7 +116,10 @@ fn judged(evidence: &Evidence) -> Vec<Cause> {
 fn without_gateway(profiles: &[Profile]) -> Option<Cause> {
     let asks = |profile: &Profile, family: Family| {
         let gateway = profile.settings.text(family.section(), "gateway");
-        profile.is_dynamic(family) || gateway.is_some()
+        let is_default =
+            |route: &Record| route.get("prefix").and_then(|prefix| prefix.number()) == Some(0);
+        let mut routes = profile.settings.records(family.section(), "route-data").iter();
+        profile.is_dynamic(family) || gateway.is_some() || routes.any(is_default)
     };
     let is_static = |profile: &&Profile| {
         profile.connects_by_itself()
@@ -356,6 +359,16 @@ mod tests {
         assert_eq!(judged(&others), Vec::new());
         let leads_out = Evidence { has_default_route: true, ..without_gateway() };
         assert_eq!(judged(&leads_out), Vec::new());
+        // As nmstate writes it.
+        let mut by_route = without_gateway();
+        let route = [
+            ("dest".to_owned(), Value::from("0.0.0.0")),
+            ("prefix".to_owned(), Value::U32(0)),
+            ("next-hop".to_owned(), Value::from("192.0.2.1")),
+        ];
+        let routes = Value::Records(vec![route.into()]);
+        by_route.profiles[0].settings.set("ipv4", "route-data", routes);
+        assert_eq!(judged(&by_route), Vec::new());
         let good = Evidence {
             profiles: vec![profile("eno1", "eno1")],
             links: vec![card("eno1", 1)],
