@@ -248,6 +248,14 @@ fn open_vswitch_that_hangs_in_the_roll_back() -> Result<(), Error> {
     let lab = Lab::open()?;
     lab.run(node(""), &Peer::new(), |case| {
         let (inside, _) = old_network(case)?;
+        // Nothing else names the program that hangs: its process and Open vSwitch's database are there.
+        inside.sh("kill -STOP $(pidof ovs-vswitchd)")?;
+        let it = try_document(&inside, &Document::new().text())?;
+        assert_eq!(it.exit, 3, "{}", it.text());
+        let words = "; ovs-vswitchd does not carry out what Open vSwitch's database has";
+        assert!(it.text().contains(words), "{}", it.text());
+        inside.sh("systemctl stop dayone.service; kill -CONT $(pidof ovs-vswitchd)")?;
+
         inside.write(HOST_FILE, &wrong_gateway())?;
         let mark = start(&inside)?;
         let own = [mark.argument(), "SYSLOG_IDENTIFIER=dayone"];
@@ -259,12 +267,6 @@ fn open_vswitch_that_hangs_in_the_roll_back() -> Result<(), Error> {
         assert!(it.text().contains("gateway 192.0.2.254"), "{}", it.text());
         assert_eq!(it.exit, 3, "{}", it.text());
         assert!(case.peer().pings(ADDRESS, SOON)?);
-
-        // Nothing else names the program that hangs: its process and Open vSwitch's database are there.
-        let it = try_document(&inside, &Document::new().text())?;
-        assert_eq!(it.exit, 3, "{}", it.text());
-        let words = "; ovs-vswitchd does not carry out what Open vSwitch's database has";
-        assert!(it.text().contains(words), "{}", it.text());
         inside.sh("systemctl stop dayone.service")?;
         crash_open_vswitch(&inside)?;
         inside.sh("ip link show dev br-ex")?;

@@ -32,9 +32,6 @@ use crate::{
     state::{Macs, Parsed, State},
 };
 
-/// ovs-vswitchd carries a change out within milliseconds, unless it is busy.
-const CARRIED_OUT: Duration = Duration::from_secs(5);
-
 pub(crate) struct RealNetwork<'a> {
     clients: Clients<'a>,
     /// Addresses on the document's interfaces from neither a profile nor a lease, which must stay
@@ -61,8 +58,9 @@ impl<'a> RealNetwork<'a> {
 
     /// Names ovs-vswitchd in a failure if it carries nothing out: nothing else does while its process and the database are there.
     async fn with_daemon(&self, lacking: NetworkError) -> NetworkError {
-        let carried_out =
-            async { Ok::<_, NetworkError>(self.ovsdb().await?.carried_out(CARRIED_OUT).await?) };
+        let carried_out = async {
+            Ok::<_, NetworkError>(self.ovsdb().await?.carried_out(activate::CARRIED_OUT).await?)
+        };
         match carried_out.await {
             Ok(()) => lacking,
             Err(late) => {
