@@ -119,7 +119,8 @@ async fn deleted(net: &Clients<'_>, profiles: &[Active]) -> Result<Vec<String>> 
     let active = net.bus.activated().await?;
     let of = |kind: &'static str| {
         let active = &active;
-        let is_active = move |it: &&Active| it.kind == kind && active.contains(&it.uuid);
+        let is_active =
+            move |profile: &&Active| profile.kind == kind && active.contains(&profile.uuid);
         profiles.iter().filter(is_active).map(|profile| profile.device.clone())
     };
     let mut bridges: Vec<String> = of("ovs-bridge").collect();

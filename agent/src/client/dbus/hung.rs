@@ -27,7 +27,7 @@ impl Bus {
         let query = call(ACTIVE_CONNECTIONS);
         let all = self.active_connections().await?;
         let mut waiting = Vec::new();
-        for it in all.iter().filter(|it| it.kind == "ovs-interface" && it.state == ACTIVATING) {
+        for it in all.iter().filter(|one| one.kind == "ovs-interface" && one.state == ACTIVATING) {
             for device in &it.devices {
                 let device = self.device_proxy(device.as_str()).await?;
                 let answers = tokio::try_join!(device.state(), device.interface());
