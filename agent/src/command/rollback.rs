@@ -30,8 +30,12 @@ pub(crate) async fn rollback(paths: &Paths) -> Result {
     }
     let run = Run::begin(paths, "rollback", &stop).await?;
     if !log::is_service() {
-        console(Tone::Plain, &["changes made by hand since the last commit go; what its document does not describe stays"
-                .to_owned()]);
+        console(
+            Tone::Plain,
+            &["changes made by hand since the last commit go; what its document does not \
+               describe stays"
+                .to_owned()],
+        );
     }
     let result = last_good::put_back(&run).await;
     match &result {

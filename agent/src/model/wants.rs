@@ -150,34 +150,40 @@ impl Wants {
         let of = |all: &[OnLink], family: Family| -> Vec<OnLink> {
             all.iter().filter(|address| Family::of(address.ip) == family).cloned().collect()
         };
-        Family::ALL.into_iter().filter_map(|family| {
-            let (had, has) = (of(&before.leading, family), of(now, family));
-            let (was, after) = (had.first()?, has.first()?);
-            // Another link may have led before, while the node had the address.
-            let mut before = before.leading.iter().chain(&before.present);
-            let is_kept = before.any(|had| has.iter().any(|address| had.ip == address.ip));
-            let is_stated = self.addresses.iter().any(|address| has.contains(address));
-            let is_given = self.dynamic.iter().any(|dynamic| {
-                dynamic.link == after.link
-                    && if family == Family::Ipv4 { dynamic.v4 } else { dynamic.v6 }
-            }) && !is_stated;
-            // Whole addresses are DHCPv6's; a router's prefix is completed by the MAC address.
-            let remedy = match (family, after.prefix) {
-                (Family::Ipv6, 128) => {
-                    "a DHCPv6 server knows an interface by its IAID, which goes with its name: reserve the address, or make it static"
-                        .to_owned()
-                }
-                (Family::Ipv4 | Family::Ipv6, _) => format!(
-                    "the network knows a node by its MAC address, which `mac-address` or `copy-mac-from` of {} keeps",
-                    after.link
-                ),
-            };
-            (is_given && !is_kept).then(|| {
-                format!(
-                    "the network has given the node another {family} address: {after}, and before the change {was}; {remedy}"
-                )
+        Family::ALL
+            .into_iter()
+            .filter_map(|family| {
+                let (had, has) = (of(&before.leading, family), of(now, family));
+                let (was, after) = (had.first()?, has.first()?);
+                // Another link may have led before, while the node had the address.
+                let mut present = before.present.iter();
+                let is_kept = present.any(|had| has.iter().any(|address| had.ip == address.ip));
+                let is_stated = self.addresses.iter().any(|address| has.contains(address));
+                let is_given = self.dynamic.iter().any(|dynamic| {
+                    dynamic.link == after.link
+                        && if family == Family::Ipv4 { dynamic.v4 } else { dynamic.v6 }
+                }) && !is_stated;
+                // Whole addresses are DHCPv6's; a router's prefix is completed by the MAC address.
+                let remedy = match (family, after.prefix) {
+                    (Family::Ipv6, 128) => {
+                        "a DHCPv6 server knows an interface by its IAID, which goes with its name: \
+                     reserve the address, or make it static"
+                            .to_owned()
+                    }
+                    (Family::Ipv4 | Family::Ipv6, _) => format!(
+                        "the network knows a node by its MAC address, which `mac-address` or \
+                     `copy-mac-from` of {} keeps",
+                        after.link
+                    ),
+                };
+                (is_given && !is_kept).then(|| {
+                    format!(
+                        "the network has given the node another {family} address: {after}, and \
+                     before the change {was}; {remedy}"
+                    )
+                })
             })
-        }).collect()
+            .collect()
     }
 
     /// Returns a sentence for each family in which another link leads out of the node than before the change, past a default route
@@ -298,6 +304,7 @@ mod tests {
         let fixed = Wants { addresses: vec![on("br-ex", 11)], ..Wants::default() };
         let before = |last: &[u8]| Before {
             leading: last.iter().map(|last| on("eno1", *last)).collect(),
+            present: last.iter().map(|last| on("eno1", *last)).collect(),
             ..Before::default()
         };
         let without_lead = Before { present: vec![on("eno1", 11)], ..before(&[10]) };

@@ -8,6 +8,7 @@ use nmgen::chain;
 use crate::{
     client::ovsdb::Ovsdb,
     model::{Active, Before, Link, LinkRef, Wants},
+    warn::OrWarn as _,
 };
 
 /// Activates those of `profiles` that are not up. Interfaces first: they bring their OVS bridges
@@ -108,7 +109,8 @@ async fn needs_restart(
     Ok(Some(format!("NetworkManager does not end the deactivation of {}", held.join(", "))))
 }
 
-/// Open vSwitch carries a change out within milliseconds. Whoever waits for it has a bound of some seconds beyond his own.
+/// Open vSwitch carries a change out within milliseconds. A transaction ends a verification five seconds after its bound: a longer
+/// wait for the cause would be cut off.
 pub(super) const CARRIED_OUT: Duration = Duration::from_secs(2);
 
 /// Bridges, and cards with a carrier as ports of one, that NetworkManager shows as active and Open vSwitch does not have. Where
@@ -152,7 +154,7 @@ pub(super) async fn lost(
     let routes = net.netlink.default_routes().await?.into_iter().map(|route| route.link).collect();
     let links = net.netlink.links().await?;
     let mut lost = Seen { there, up, routes, links }.lost(profiles, cards);
-    lost.extend(deleted(net, profiles).await?);
+    lost.extend(deleted(net, profiles).await.or_warn().unwrap_or_default());
     lost.sort_unstable();
     lost.dedup();
     Ok(lost)

@@ -30,6 +30,7 @@ use crate::{
     probe::{self, Probe},
     settings::{Settings, Wait},
     state::{Macs, Parsed, State},
+    warn::OrWarn as _,
 };
 
 pub(crate) struct RealNetwork<'a> {
@@ -58,10 +59,8 @@ impl<'a> RealNetwork<'a> {
 
     /// Names ovs-vswitchd in a failure if it carries nothing out: nothing else does while its process and the database are there.
     async fn with_daemon(&self, lacking: NetworkError) -> NetworkError {
-        let carried_out = async {
-            Ok::<_, NetworkError>(self.ovsdb().await?.carried_out(activate::CARRIED_OUT).await?)
-        };
-        match carried_out.await {
+        let Some(mut ovsdb) = self.ovsdb().await.or_warn() else { return lacking };
+        match ovsdb.carried_out(activate::CARRIED_OUT).await {
             Ok(()) => lacking,
             Err(late) => {
                 tracing::debug!("{}", chain(&late));

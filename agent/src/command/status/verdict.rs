@@ -100,7 +100,8 @@ pub(super) fn assess(node: &NodeStatus) -> Assessment {
         it.next = match (it.verdict, report.held) {
             (Verdict::Unreadable, false) => down.start.clone(),
             (_, true) => format!(
-                "{}; the service goes on by itself, and kubelet by `systemctl start kubelet` if its start has failed",
+                "{}; the service goes on by itself, and kubelet by `systemctl start kubelet` if its \
+                 start has failed",
                 down.start
             ),
             (_, false) => format!("{}, then `dayone apply`", down.start),

@@ -100,12 +100,12 @@ pub(crate) fn parse_tree(text: &str, lines: Lines) -> Result<Document<'_>, Diagn
     let mut reader = Reader::new(text, begun.as_deref().unwrap_or(spaced), lines);
     reader.added = if is_flow { vec![(1, DOCUMENT_START.len())] } else { Added::new() };
     let mut tree = reader.crowding().map_or_else(|| reader.document(0), Err);
-    if tree.as_ref().is_err_and(|fatal| fatal.message == quoted::FAULT) {
-        indented = quoted::indented(text);
-        if let Some((indented, added)) = &indented {
-            reader = Reader { added: added.clone(), ..Reader::new(text, indented, reader.lines) };
-            tree = reader.document(0);
-        }
+    if tree.as_ref().is_err_and(|fatal| fatal.message == quoted::FAULT)
+        && let Some((text_of_parser, added)) = quoted::indented(text)
+    {
+        indented = text_of_parser;
+        reader = Reader { added, ..Reader::new(text, &indented, reader.lines) };
+        tree = reader.document(0);
     }
     match tree {
         Ok(root) => {
