@@ -74,9 +74,11 @@ pub(crate) enum NetworkError {
     #[error("the current state still lacks: {subjects}")]
     Missing { subjects: String },
     #[error(
-        "{lacking}; ovs-vswitchd does not carry out what Open vSwitch's database has: `systemctl restart ovs-vswitchd.service`"
+        "ovs-vswitchd has carried nothing out for {:.0} s, though Open vSwitch's database answers: `systemctl restart \
+         ovs-vswitchd.service`",
+        .bound.as_secs_f64()
     )]
-    HungDaemon { lacking: Box<NetworkError> },
+    HungDaemon { bound: Duration },
     #[error("no address came from the network on {links}")]
     NoLease { links: String },
     #[error("the address {address} is already in use by another host")]

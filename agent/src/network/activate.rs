@@ -109,9 +109,8 @@ async fn needs_restart(
     Ok(Some(format!("NetworkManager does not end the deactivation of {}", held.join(", "))))
 }
 
-/// Open vSwitch carries a change out within milliseconds. A transaction ends a verification five seconds after its bound: a longer
-/// wait for the cause would be cut off.
-pub(super) const CARRIED_OUT: Duration = Duration::from_secs(2);
+/// Open vSwitch carries a change out within milliseconds.
+const CARRIED_OUT: Duration = Duration::from_secs(2);
 
 /// Bridges, and cards with a carrier as ports of one, that NetworkManager shows as active and Open vSwitch does not have. Where
 /// somebody deletes a bridge with ports of others, NetworkManager 1.52 may keep it, its ports and interfaces as active; and in a

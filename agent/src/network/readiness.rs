@@ -45,11 +45,25 @@ async fn ovsdb(net: &Clients<'_>, say: Say<'_>) -> Result {
     awaited("Open vSwitch's database", net.wait.ovsdb, say, socket(&path)).await?
 }
 
+/// Returns when the database answers and ovs-vswitchd has carried out what it has. The database accepts a change although the daemon
+/// hangs or has not started, and NetworkManager then waits for a link until its bound.
+async fn open_vswitch(net: &Clients<'_>, say: Say<'_>) -> Result {
+    ovsdb(net, say).await?;
+    let mut database = Ovsdb::connect(&net.paths.ovsdb_socket()).await?;
+    let bound = net.wait.ovsdb.get();
+    // The database's own bound comes after this one.
+    let carried_out = database.carried_out(bound.saturating_mul(2));
+    match awaited("ovs-vswitchd", net.wait.ovsdb, say, carried_out).await {
+        Ok(done) => Ok(done?),
+        Err(_) => Err(NetworkError::HungDaemon { bound }),
+    }
+}
+
 /// Returns when the services and the needed links are there, and NetworkManager is done with the
 /// declared links. Removes stale ones.
 pub(super) async fn ready(net: &Clients<'_>, wants: &Wants, say: Say<'_>) -> Result {
     let manager = network_manager(net, say);
-    let ovsdb = async { if wants.ovs { ovsdb(net, say).await } else { Ok(()) } };
+    let open_vswitch = async { if wants.ovs { open_vswitch(net, say).await } else { Ok(()) } };
     let links = async {
         let needed = wants.needed.iter().map(|link| async move {
             let what = format!("link {link}");
@@ -77,7 +91,7 @@ pub(super) async fn ready(net: &Clients<'_>, wants: &Wants, say: Say<'_>) -> Res
         .await?;
         Ok(needed.into_iter().chain(ports.into_iter().flatten()).collect::<Vec<_>>())
     };
-    let ((), (), names) = futures_util::future::try_join3(manager, ovsdb, links).await?;
+    let ((), (), names) = futures_util::future::try_join3(manager, open_vswitch, links).await?;
     // The snapshot would take the addresses of such a link for the old network's.
     stale::remove(net, &wants.ovs_interfaces).await?;
     // An interface yet to be created has no device. One that NetworkManager is about to activate

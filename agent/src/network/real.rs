@@ -5,8 +5,6 @@ use std::{
     time::Duration,
 };
 
-use nmgen::chain;
-
 use super::{
     Network, NetworkError, Result, Say, Undone, above, activate, automatic, bridges, captures,
     clients::Clients,
@@ -30,7 +28,6 @@ use crate::{
     probe::{self, Probe},
     settings::{Settings, Wait},
     state::{Macs, Parsed, State},
-    warn::OrWarn as _,
 };
 
 pub(crate) struct RealNetwork<'a> {
@@ -55,18 +52,6 @@ impl<'a> RealNetwork<'a> {
 
     async fn ovsdb(&self) -> Result<Ovsdb> {
         Ok(Ovsdb::connect(&self.clients.paths.ovsdb_socket()).await?)
-    }
-
-    /// Names ovs-vswitchd in a failure if it carries nothing out: nothing else does while its process and the database are there.
-    async fn with_daemon(&self, lacking: NetworkError) -> NetworkError {
-        let Some(mut ovsdb) = self.ovsdb().await.or_warn() else { return lacking };
-        match ovsdb.carried_out(activate::CARRIED_OUT).await {
-            Ok(()) => lacking,
-            Err(late) => {
-                tracing::debug!("{}", chain(&late));
-                NetworkError::HungDaemon { lacking: Box::new(lacking) }
-            }
-        }
     }
 
     /// Restores what other programs had on these links, or on all.
@@ -332,10 +317,7 @@ impl Network for RealNetwork<'_> {
     }
 
     async fn verify_profiles(&self, plan: &BridgePlan, bound: Duration) -> Result {
-        match automatic::verify(&self.clients, plan, bound).await {
-            Err(lacking @ NetworkError::Missing { .. }) => Err(self.with_daemon(lacking).await),
-            verified => verified,
-        }
+        automatic::verify(&self.clients, plan, bound).await
     }
 
     async fn verify(&self, desired: &State, wants: &Wants, bound: Duration) -> Result {
@@ -343,12 +325,7 @@ impl Network for RealNetwork<'_> {
         let compared =
             if self.by_profiles.get() { Compared::KernelFirst } else { Compared::Whole(None) };
         tokio::select! {
-            verified = verify::verify(&self.clients, desired, wants, bound, compared) => match verified {
-                Err(lacking) if !wants.ovs_interfaces.is_empty() => {
-                    return Err(self.with_daemon(lacking).await);
-                }
-                verified => verified?,
-            },
+            verified = verify::verify(&self.clients, desired, wants, bound, compared) => verified?,
             lost = foreign::guard(&self.clients, &foreign) => match lost? {},
         }
         // A card that is a port by now has no routes any more.
