@@ -137,7 +137,7 @@ fn unread() -> SourceAnswer<serde_json::Value> {
 pub(crate) fn encode(value: &serde_json::Value, path: &Path) -> Result<Vec<u8>, BundleError> {
     let text =
         serde_json::to_string_pretty(value).map_err(|source| BundleError::Encode { source })?;
-    let text = nmgen::printable_json(&text) + "\n";
+    let text = nmgen::printable_json(text) + "\n";
     if path.extension().is_none_or(|extension| extension != "gz") {
         return Ok(text.into_bytes());
     }

@@ -37,7 +37,7 @@ pub(super) fn print_bytes(bytes: &[u8]) -> Result {
 /// One JSON object, in which nothing controls a terminal.
 pub(super) fn as_json<T: Serialize>(value: &T) -> Result<String> {
     let text = serde_json::to_string_pretty(value).map_err(|error| Error::Output(error.into()))?;
-    Ok(nmgen::printable_json(&text) + "\n")
+    Ok(nmgen::printable_json(text) + "\n")
 }
 
 /// The rows of a console without a size of its own, as a serial one.

@@ -254,7 +254,7 @@ pub(crate) fn write_json<T: serde::Serialize>(path: &Path, value: &T, mode: u32)
 fn encode<T: serde::Serialize>(path: &Path, value: &T) -> Result<Vec<u8>> {
     let text = serde_json::to_string_pretty(value)
         .map_err(|source| FileError::Encode { path: path.to_path_buf(), source })?;
-    Ok((nmgen::printable_json(&text) + "\n").into_bytes())
+    Ok((nmgen::printable_json(text) + "\n").into_bytes())
 }
 
 #[cfg(test)]

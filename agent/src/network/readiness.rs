@@ -45,8 +45,8 @@ async fn ovsdb(net: &Clients<'_>, say: Say<'_>) -> Result {
     awaited("Open vSwitch's database", net.wait.ovsdb, say, socket(&path)).await?
 }
 
-/// Returns when the database answers and ovs-vswitchd has carried out what it has. The database accepts a change although the daemon
-/// hangs or has not started, and NetworkManager then waits for a link until its bound.
+/// Returns when the database answers and ovs-vswitchd has carried out what it has. The database accepts a change although the
+/// daemon hangs or has not started, and NetworkManager then waits for a link until its bound.
 async fn open_vswitch(net: &Clients<'_>, say: Say<'_>) -> Result {
     ovsdb(net, say).await?;
     let mut database = Ovsdb::connect(&net.paths.ovsdb_socket()).await?;

@@ -3,7 +3,6 @@
 use clap::{Args, ValueEnum};
 use nmgen_document::diagnostic::Rule;
 use nmgen_document::error::Error;
-use nmgen_document::format::printable_json;
 use nmgen_document::spelling::is_alike;
 
 use serde_json::{Value, json};
@@ -98,7 +97,7 @@ fn json(rules: &[Rule]) -> String {
     };
     let rules: Vec<Value> = rules.iter().map(one).collect();
     let all = json!({ "schema": 1, "version": env!("CARGO_PKG_VERSION"), "rules": rules });
-    printable_json(&format!("{all:#}\n"))
+    crate::cli::json::text(&all)
 }
 
 fn sorted() -> Vec<Rule> {

@@ -2,6 +2,7 @@
 
 use nmgen_document::diagnostic::Diagnostic;
 use nmgen_document::format::printable_json;
+use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
 /// The number to raise when a field changes its meaning or goes.
@@ -14,15 +15,37 @@ pub(super) fn object<'c>(
     error: Option<&str>,
     cluster: impl Fn(&Diagnostic) -> Option<&'c str>,
 ) -> String {
-    let findings: Vec<Value> =
-        diagnostics.iter().map(|finding| one(finding, cluster(finding))).collect();
-    let value = json!({
-        "schema": SCHEMA,
-        "version": env!("CARGO_PKG_VERSION"),
-        "error": error,
-        "findings": findings,
-    });
-    printable_json(&format!("{value:#}\n"))
+    text(&Object {
+        schema: SCHEMA,
+        version: env!("CARGO_PKG_VERSION"),
+        error,
+        findings: Items(|| diagnostics.iter().map(|finding| one(finding, cluster(finding)))),
+    })
+}
+
+#[derive(Serialize)]
+struct Object<'a, F> {
+    schema: u32,
+    version: &'static str,
+    error: Option<&'a str>,
+    findings: F,
+}
+
+/// A list whose items are made one by one while they are written. All of them as values take ten times the memory of their text.
+pub(super) struct Items<F>(pub(super) F);
+
+impl<F: Fn() -> I, I: Iterator<Item = Value>> Serialize for Items<F> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq((self.0)())
+    }
+}
+
+/// Returns the text of an object, for terminals too. Ends in a line break.
+pub(super) fn text(object: &impl Serialize) -> String {
+    // Neither a write to memory nor a key that is a text fails.
+    let mut text = serde_json::to_string_pretty(object).unwrap_or_default();
+    text.push('\n');
+    printable_json(text)
 }
 
 fn one(diagnostic: &Diagnostic, cluster: Option<&str>) -> Value {

@@ -3,12 +3,16 @@
 use std::collections::HashMap;
 
 use nmgen_document::diagnostic::{Diagnostic, Rule, Severity};
-use nmgen_document::format::{hex, printable_json};
+use nmgen_document::format::hex;
 use nmgen_fleet::Suppressed;
+use serde::Serialize;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
-use super::explain;
+use super::{
+    explain,
+    json::{self, Items},
+};
 
 /// The installed page of the checks, with a section a rule.
 const PAGE: &str = "file:///usr/share/doc/nmgen/checks.md";
@@ -27,26 +31,45 @@ pub(super) fn log(told: &[Diagnostic], suppressed: &[Suppressed], error: Option<
     let mut rules: Vec<Rule> = diagnostics().map(|diagnostic| diagnostic.rule).collect();
     rules.sort_by_key(|rule| rule.name);
     rules.dedup();
-    let mut seen = HashMap::new();
-    let fingerprints: Vec<String> = diagnostics().map(|one| fingerprint(one, &mut seen)).collect();
-    let results = diagnostics().zip(fingerprints).zip(reasons);
-    let results: Vec<Value> =
-        results.map(|((one, print), reason)| result(one, &rules, &print, reason)).collect();
-    let rules: Vec<Value> = rules.iter().map(described).collect();
-    let log = json!({
-        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
-        "version": "2.1.0",
-        "runs": [{
-            "tool": { "driver": { "name": "nmgen", "version": env!("CARGO_PKG_VERSION"), "rules": rules } },
-            "invocations": [{
+    let results = || {
+        let mut seen = HashMap::new();
+        let rules = &rules;
+        diagnostics().zip(&reasons).map(move |(one, reason)| {
+            let print = fingerprint(one, &mut seen);
+            result(one, rules, &print, *reason)
+        })
+    };
+    let described: Vec<Value> = rules.iter().map(described).collect();
+    json::text(&Log {
+        schema: "https://json.schemastore.org/sarif-2.1.0.json",
+        version: "2.1.0",
+        runs: [LogRun {
+            tool: json!({ "driver": { "name": "nmgen", "version": env!("CARGO_PKG_VERSION"), "rules": described } }),
+            invocations: json!([{
                 "executionSuccessful": error.is_none(),
                 "toolExecutionNotifications": notifications,
-            }],
-            "columnKind": "unicodeCodePoints",
-            "results": results,
+            }]),
+            column_kind: "unicodeCodePoints",
+            results: Items(results),
         }],
-    });
-    printable_json(&format!("{log:#}\n"))
+    })
+}
+
+#[derive(Serialize)]
+struct Log<R> {
+    #[serde(rename = "$schema")]
+    schema: &'static str,
+    version: &'static str,
+    runs: [LogRun<R>; 1],
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct LogRun<R> {
+    tool: Value,
+    invocations: Value,
+    column_kind: &'static str,
+    results: R,
 }
 
 /// A rule with what its section of the documentation says.

@@ -76,10 +76,14 @@ pub fn printable_page(text: &str) -> String {
 }
 
 /// JSON with the same values, in which each such character is escaped.
-pub fn printable_json(json: &str) -> String {
+pub fn printable_json(json: String) -> String {
+    let is_unprintable = |character| is_control(character) && character != '\n';
+    if !json.contains(is_unprintable) {
+        return json;
+    }
     let mut text = String::with_capacity(json.len());
     for character in json.chars() {
-        match is_control(character) && character != '\n' {
+        match is_unprintable(character) {
             true => character.encode_utf16(&mut [0; 2]).iter().for_each(|unit| {
                 // Writing to a string does not fail.
                 let _ = write!(text, "\\u{unit:04x}");
@@ -138,7 +142,10 @@ mod tests {
         for shown in ["é", "\u{301}", "漢字", "🙂", " ", "\u{a0}", "\u{fffd}"] {
             assert_eq!(printable(shown), shown);
         }
-        assert_eq!(printable_json("\"\u{200b}\u{e0041}\"\n"), "\"\\u200b\\udb40\\udc41\"\n");
+        assert_eq!(
+            printable_json("\"\u{200b}\u{e0041}\"\n".to_owned()),
+            "\"\\u200b\\udb40\\udc41\"\n"
+        );
     }
 
     #[test]

@@ -3,7 +3,6 @@
 use nmgen_core::difference::Inline;
 use nmgen_core::source::Stage;
 use nmgen_document::Node;
-use nmgen_document::format::printable_json;
 use nmgen_fleet::changes::{Change, Document, HostChange};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -12,7 +11,7 @@ use serde_json::{Value, json};
 pub(super) fn json(changes: &[HostChange]) -> String {
     let changes: Vec<Value> = changes.iter().map(one).collect();
     let all = json!({ "schema": 1, "version": env!("CARGO_PKG_VERSION"), "changes": changes });
-    printable_json(&format!("{all:#}\n"))
+    crate::cli::json::text(&all)
 }
 
 fn one(changed: &HostChange) -> Value {

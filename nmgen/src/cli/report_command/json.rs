@@ -1,6 +1,5 @@
 //! A report as JSON; `nmgen/doc/report.schema.json` describes it.
 
-use nmgen_document::format::printable_json;
 use nmgen_fleet::report::{Node, Report};
 use serde_json::{Value, json};
 
@@ -55,5 +54,5 @@ pub(super) fn json(nodes: &[Node], report: &Report) -> String {
         "documents": documents.collect::<Vec<Value>>(),
         "nodes": nodes.iter().map(one).collect::<Vec<Value>>(),
     });
-    printable_json(&format!("{all:#}\n"))
+    crate::cli::json::text(&all)
 }

@@ -5,7 +5,6 @@ use std::collections::HashSet;
 use nmgen_core::show::label::{self, Routes};
 use nmgen_core::source::{Host, Stage};
 use nmgen_core::{interface, stack};
-use nmgen_document::format::printable_json;
 use nmgen_document::{Document, Node};
 use serde_json::{Value, json};
 
@@ -17,7 +16,7 @@ pub(super) fn json(hosts: &[Host]) -> String {
         "version": env!("CARGO_PKG_VERSION"),
         "hosts": stacks.collect::<Vec<_>>(),
     });
-    printable_json(&format!("{all:#}\n"))
+    crate::cli::json::text(&all)
 }
 
 fn one(host: &Host, document: &Document<'_>) -> Value {
