@@ -43,7 +43,7 @@ pub(crate) enum Error {
     Inputs(#[source] PathError),
     #[error(transparent)]
     Path(#[from] PathError),
-    #[error("stopped by a signal; nothing was changed")]
+    #[error("stopped; nothing was changed")]
     Stopped,
     #[error("the runtime cannot be started")]
     Runtime(#[source] std::io::Error),

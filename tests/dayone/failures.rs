@@ -70,12 +70,20 @@ fn wrong_gateway_with_the_operators_units_beside_it() -> Result<(), Error> {
         assert_eq!(first.exit, 3, "{}", first.text());
         // The second attempt fails the same way.
         let second = outcome(&inside, Some(&again))?;
+        // A correction ends the third one.
+        let last = mark(&inside)?;
+        let own = [last.argument(), "SYSLOG_IDENTIFIER=dayone"];
+        inside.wait_journal(&own, ATTEMPT, |entry| {
+            entry.message().starts_with("verifying the new")
+        })?;
+        inside.write(HOST_FILE, &wrong_gateway().replace("192.0.2.254", "192.0.2.253"))?;
+        let third = outcome(&inside, Some(&last))?;
         inside.sh("systemctl stop dayone.service")?;
         let before = picture(&inside)?;
         assert!(before.contains(DAY_ONE) && !before.contains("br-ex"), "{before}");
-        for it in [&first, &second] {
-            failed(case, it, 3, "gateway 192.0.2.254", &before)?;
-        }
+        failed(case, &first, 3, "gateway 192.0.2.254", &before)?;
+        failed(case, &second, 3, "gateway 192.0.2.254", &before)?;
+        failed(case, &third, 3, "was stopped", &before)?;
         // The operator's units, ordered after the agent, are skipped by their conditions.
         for unit in ["nmstate-configuration", "ovs-configuration"] {
             let skipped =

@@ -44,6 +44,24 @@ impl Inputs {
 
     /// Returns when the current files differ from these.
     pub(crate) async fn changed(&self, paths: &Paths) -> Result<(), PathError> {
+        self.differs(paths, |_| true).await
+    }
+
+    /// Returns when somebody has changed a document or the settings. The other inputs change with a commit or a roll back, too.
+    pub(crate) async fn corrected(&self, paths: &Paths) -> Result<(), PathError> {
+        let documents = paths.documents();
+        let (applied, settings) = (paths.applied(), paths.settings());
+        let counts =
+            |path: &Path| path == settings || path.parent() == Some(&documents) && path != applied;
+        self.differs(paths, counts).await
+    }
+
+    /// Returns when one of those files that count differs.
+    async fn differs(
+        &self,
+        paths: &Paths,
+        counts: impl Fn(&Path) -> bool,
+    ) -> Result<(), PathError> {
         let documents = paths.documents();
         let failed = cannot("watch the directories of", &documents);
         loop {
@@ -53,7 +71,11 @@ impl Inputs {
                 directories(paths).into_iter().chain(linked).collect();
             let directories: Vec<&Path> = directories.iter().map(PathBuf::as_path).collect();
             let watch = Watch::on(&directories).map_err(failed)?;
-            if Self::now(paths) != *self {
+            let now = Self::now(paths);
+            let counted = |inputs: &Self| -> Vec<Input> {
+                inputs.0.iter().filter(|input| counts(&input.path)).cloned().collect()
+            };
+            if counted(&now) != counted(self) {
                 return Ok(());
             }
             watch.changed().await.map_err(failed)?;

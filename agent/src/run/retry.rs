@@ -5,6 +5,7 @@ use std::{future::Future, time::Duration};
 
 use futures_util::future::{Either, join, select};
 use nmgen::chain;
+use tokio::sync::watch;
 
 use super::{
     AttemptKind, Caller, Extent, answers,
@@ -130,7 +131,11 @@ pub(crate) async fn repeat(paths: &Paths, kind: AttemptKind, mut extent: Extent)
         // Read before the attempt, so that a change during it counts.
         let inputs = Inputs::now(paths);
         let connected = connected_now().await;
-        let error = match attempt(paths, &signals.stop, kind, extent, Caller::Service).await {
+        let attempted = match failures {
+            0 => attempt(paths, &signals.stop, kind, extent, Caller::Service).await,
+            _ => attempt_again(paths, &inputs, &signals.stop, (kind, extent)).await,
+        };
+        let error = match attempted {
             Ok(Decision::Release(ReleaseReason::InForce | ReleaseReason::Removed)) => {
                 let families = late::record_families(paths, &signals.stop);
                 join(families, hostname::keep(paths, &signals.stop)).await;
@@ -197,6 +202,37 @@ pub(crate) async fn repeat(paths: &Paths, kind: AttemptKind, mut extent: Extent)
             PauseEnd::Change | PauseEnd::Asked => 0,
             PauseEnd::Time | PauseEnd::Stopped => ended,
         };
+    }
+}
+
+/// Tries once more. Whoever corrects the document meanwhile need not wait for the end of an attempt with the one that failed: the
+/// attempt is stopped as by SIGTERM, and the next one begins at once.
+async fn attempt_again(
+    paths: &Paths,
+    inputs: &Inputs,
+    stop: &watch::Receiver<bool>,
+    (kind, extent): (AttemptKind, Extent),
+) -> Result<Decision> {
+    let (sender, ends) = watch::channel(false);
+    let correction = async {
+        tokio::select! {
+            () = stopped(stop.clone()) => {}
+            corrected = inputs.corrected(paths) => match corrected {
+                Ok(()) => tracing::info!("a document or the settings changed: the attempt is stopped"),
+                Err(error) => {
+                    tracing::warn!("a correction waits for the attempt's end: {}", chain(&error));
+                    stopped(stop.clone()).await;
+                }
+            }
+        }
+        // Without a receiver the attempt is over already.
+        let _ = sender.send(true);
+        std::future::pending().await
+    };
+    tokio::select! {
+        biased;
+        attempted = attempt(paths, &ends, kind, extent, Caller::Service) => attempted,
+        never = correction => never,
     }
 }
 
