@@ -152,6 +152,24 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn a_commit_of_the_attempt_is_no_correction() -> Result<(), io::Error> {
+        let root = tempfile::tempdir()?;
+        let paths = Paths::new(root.path());
+        std::fs::create_dir_all(paths.documents())?;
+        let seen = Inputs::now(&paths);
+        let mut corrected = std::pin::pin!(seen.corrected(&paths));
+        std::fs::write(paths.applied(), "interfaces: []\n")?;
+        std::fs::write(paths.under("/etc/nmstate/10-day-two.yml"), "interfaces: []\n")?;
+        let a_while = Duration::from_millis(50);
+        assert!(tokio::time::timeout(a_while, &mut corrected).await.is_err());
+        assert!(Inputs::now(&paths) != seen);
+        std::fs::write(paths.documents().join("worker-0.yml"), "interfaces: []\n")?;
+        let soon = tokio::time::timeout(Duration::from_secs(10), &mut corrected).await;
+        assert!(matches!(soon, Ok(Ok(()))), "{soon:?}");
+        Ok(())
+    }
+
+    #[tokio::test]
     async fn a_changed_target_of_a_link_ends_the_wait() -> Result<(), io::Error> {
         let root = tempfile::tempdir()?;
         let paths = Paths::new(root.path());
