@@ -86,9 +86,9 @@ pub(crate) enum NetworkError {
     #[error("the document has no saved profile to activate")]
     NoProfile,
     #[error(
-        "another program holds a checkpoint of NetworkManager on {devices}, which {}: it has to end, by that program or by `busctl \
-         call org.freedesktop.NetworkManager /org/freedesktop/NetworkManager org.freedesktop.NetworkManager CheckpointDestroy o \
-         {checkpoint}`",
+        "another program holds a checkpoint of NetworkManager on {devices}, which {}: it has to end, by that program, whose pid is in \
+         `journalctl --boot --unit=NetworkManager.service --grep='{checkpoint}\"'`, or by `busctl call org.freedesktop.NetworkManager \
+         /org/freedesktop/NetworkManager org.freedesktop.NetworkManager CheckpointDestroy o {checkpoint}`",
         .left.map_or_else(|| "has no end".to_owned(), |left| format!("ends in {} s", left.as_secs()))
     )]
     Held { devices: String, checkpoint: String, left: Option<Duration> },

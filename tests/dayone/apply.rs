@@ -5,8 +5,8 @@ use std::net::IpAddr;
 use serde_json::{Value, json};
 use tests::{
     dayone::{
-        ADDRESS, ADDRESS6, APISERVER, APPLIED, CLUSTER, DAY_ONE, Document, HOST_FILE, MAC, SOON,
-        agent, attempt, day_one_dhcp, exports, mark, outcome, settle, unwrapped, worker,
+        ADDRESS, ADDRESS6, APISERVER, APPLIED, CLUSTER, DAY_ONE, Document, HOST_FILE, MAC, MANAGER,
+        SOON, agent, attempt, day_one_dhcp, exports, outcome, settle, start, unwrapped, worker,
     },
     derived::{balance_slb, in_userspace},
     lab::{Case, Error, Inside, Lab, Nic, Node, Peer},
@@ -399,18 +399,16 @@ fn slow_networkmanager_is_left_no_checkpoint() -> Result<(), Error> {
             "systemctl stop slow.service; systemctl kill --signal=CONT NetworkManager.service",
         )?;
         assert_eq!(it.exit, 0, "{}", it.text());
-        let manager = "org.freedesktop.NetworkManager /org/freedesktop/NetworkManager \
-                       org.freedesktop.NetworkManager";
-        assert_eq!(inside.sh(&format!("busctl get-property {manager} Checkpoints"))?, "ao 0");
-        checkpoints_of_others_are_waited_for(&inside, manager)
+        assert_eq!(inside.sh(&format!("busctl get-property {MANAGER} Checkpoints"))?, "ao 0");
+        checkpoints_of_others_are_waited_for(&inside)
     })
 }
 
 /// A program at work, such as kubernetes-nmstate, has its checkpoint for a while; one without an end is somebody's mistake.
-fn checkpoints_of_others_are_waited_for(inside: &Inside, manager: &str) -> Result<(), Error> {
+fn checkpoints_of_others_are_waited_for(inside: &Inside) -> Result<(), Error> {
     let create = |seconds: u8| {
         inside.sh(&format!(
-            "busctl call {manager} CheckpointCreate aouu 0 {seconds} 0 | cut --delimiter='\"' --fields=2"
+            "busctl call {MANAGER} CheckpointCreate aouu 0 {seconds} 0 | cut --delimiter='\"' --fields=2"
         ))
     };
     let another = Document::new()
@@ -418,16 +416,19 @@ fn checkpoints_of_others_are_waited_for(inside: &Inside, manager: &str) -> Resul
         .text();
     create(8)?;
     inside.write(HOST_FILE, &another)?;
-    let begin = mark(inside)?;
-    let it = attempt(inside)?;
+    let waits = "waiting for the end of another program's checkpoint on br-ex, eno1";
+    let begin = start(inside)?;
+    let says = "systemctl show --property=StatusText dayone.service";
+    inside.wait_sh(&format!("{says} | grep --quiet \"{waits}\""), SOON)?;
+    let it = outcome(inside, Some(&begin))?;
     assert_eq!(it.exit, 0, "{}", it.text());
-    let own = [begin.argument(), "SYSLOG_IDENTIFIER=dayone"];
-    let waits = inside.journal(&own)?.iter().any(|entry| {
-        entry
-            .message()
-            .starts_with("waiting for the end of another program's checkpoint on br-ex, eno1")
-    });
-    assert!(waits);
+    let told = inside.journal(&[begin.argument(), "SYSLOG_IDENTIFIER=dayone"])?;
+    assert!(told.iter().any(|entry| entry.message().starts_with(waits)), "{told:?}");
+    // Neither a failed attempt nor a word on the console.
+    for failure in ["WAITING: ", "the next attempt", "rolling back"] {
+        let entry = told.iter().find(|entry| entry.message().contains(failure));
+        assert!(entry.is_none(), "{entry:?}");
+    }
 
     let checkpoint = create(0)?;
     // What is in force needs no checkpoint.
@@ -439,7 +440,12 @@ fn checkpoints_of_others_are_waited_for(inside: &Inside, manager: &str) -> Resul
     for told in ["another program holds a checkpoint", "eno1", "has no end", &checkpoint] {
         assert!(it.text().contains(told), "{}", it.text());
     }
-    inside.sh(&format!("busctl call {manager} CheckpointDestroy o {checkpoint}"))?;
+    // Both commands of the text: NetworkManager's interface names no owner, and its journal has the process.
+    let commands: Vec<&str> = it.text().split('`').skip(1).step_by(2).take(2).collect();
+    assert_eq!(commands.len(), 2, "{}", it.text());
+    let audit = inside.sh(commands[0])?;
+    assert!(audit.contains("checkpoint-create") && audit.contains(" pid="), "{audit}");
+    inside.sh(commands[1])?;
     let it = attempt(inside)?;
     assert_eq!(it.exit, 0, "{}", it.text());
     Ok(())

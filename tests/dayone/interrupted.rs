@@ -2,9 +2,9 @@
 
 use tests::{
     dayone::{
-        ADDRESS, APPLIED, DAY_ONE, Document, HASTE, HOST_FILE, MAC, Mark, PATCH, SOON, advised,
-        configure_ovs, hold, kubelet_ran, old_network, outcome, ovn, ovs_rows, picture, settle,
-        start, unwrapped, with_holdable_agent,
+        ADDRESS, APPLIED, DAY_ONE, Document, HASTE, HOST_FILE, MAC, MANAGER, Mark, PATCH, SOON,
+        advised, configure_ovs, hold, kubelet_ran, old_network, outcome, ovn, ovs_rows, picture,
+        settle, start, unwrapped, with_holdable_agent,
     },
     lab::{Case, Error, Inside, Lab, Nic, Node, Peer},
 };
@@ -203,13 +203,11 @@ fn checkpoint_of_others_is_left_alone() -> Result<(), Error> {
     let lab = Lab::open()?;
     lab.run(node(), &Peer::new(), |case| {
         let (inside, before) = old_network(case)?;
-        let manager = "org.freedesktop.NetworkManager /org/freedesktop/NetworkManager \
-                       org.freedesktop.NetworkManager";
         inside.write(HOST_FILE, &Document::new().text())?;
         let held = hold(&inside, "journal")?;
-        inside.sh(&format!("busctl call {manager} CheckpointCreate aouu 0 300 0"))?;
+        inside.sh(&format!("busctl call {MANAGER} CheckpointCreate aouu 0 300 0"))?;
         kill_and_undo(&inside, &held)?;
-        let left = inside.sh(&format!("busctl get-property {manager} Checkpoints"))?;
+        let left = inside.sh(&format!("busctl get-property {MANAGER} Checkpoints"))?;
         assert!(left.starts_with("ao 1 "), "{left}");
         old_network_is_back(case, &before, "the checkpoint")
     })

@@ -2,9 +2,10 @@
 
 use tests::{
     dayone::{
-        ADDRESS, APPLIED, ATTEMPT, BRIDGE_PROFILES, DAY_ONE, Document, HASTE, HOST_FILE, MAC, Mark,
-        SOON, USERSPACE, agent, br_ex_works, finished, kubelet_ran, mark, outcome, patch_port,
-        picture, picture_like, settle, unwrapped, volatile_profiles, with_bridge, worker,
+        ADDRESS, APPLIED, ATTEMPT, BRIDGE_PROFILES, DAY_ONE, Document, HASTE, HOST_FILE, MAC,
+        MANAGER, Mark, SOON, USERSPACE, agent, br_ex_works, finished, kubelet_ran, mark, outcome,
+        patch_port, picture, picture_like, settle, unwrapped, volatile_profiles, with_bridge,
+        worker,
     },
     lab::{Case, Error, Inside, Lab, Nic, Node, Output, Peer, Release},
 };
@@ -54,9 +55,7 @@ fn is_back(case: &Case<'_>, before: &str, after: &str) -> Result<(), Error> {
     let inside = case.inside()?;
     assert_eq!(picture_like(&inside, before)?, before, "{after}");
     assert!(case.peer().pings(ADDRESS, SOON)?, "{after}");
-    let manager = "org.freedesktop.NetworkManager /org/freedesktop/NetworkManager \
-                   org.freedesktop.NetworkManager";
-    let checkpoints = inside.sh(&format!("busctl get-property {manager} Checkpoints"))?;
+    let checkpoints = inside.sh(&format!("busctl get-property {MANAGER} Checkpoints"))?;
     assert_eq!(checkpoints, "ao 0", "{after}");
     assert!(!inside.sh("ls /var/lib/dayone")?.contains("transaction"), "{after}");
     assert_eq!(inside.read("/run/dayone/trial.yml")?, None, "{after}");

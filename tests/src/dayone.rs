@@ -70,6 +70,9 @@ pub const CLUSTER: &str = "/etc/nmstate/openshift/cluster.yml";
 /// The copy of the document in force.
 pub const APPLIED: &str = "/etc/nmstate/openshift/applied";
 
+/// NetworkManager on the bus, for `busctl`.
+pub const MANAGER: &str =
+    "org.freedesktop.NetworkManager /org/freedesktop/NetworkManager org.freedesktop.NetworkManager";
 /// The agent's account of this boot.
 pub const STATUS: &str = "/run/dayone/status.json";
 

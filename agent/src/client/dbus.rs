@@ -74,8 +74,10 @@ pub(crate) enum DeviceState {
 const UNIT: &str = "NetworkManager.service";
 /// Maximum time between two looks for NetworkManager's objects: their signal may come before the subscription.
 const UNSEEN: Duration = Duration::from_millis(200);
-/// `NM_CHECKPOINT_CREATE_FLAG_DELETE_NEW_CONNECTIONS | …_DISCONNECT_NEW_DEVICES`.
-const UNDO_ALL: u32 = 0x02 | 0x04;
+/// `NM_CHECKPOINT_CREATE_FLAG_DELETE_NEW_CONNECTIONS`.
+const UNDO_PROFILES: u32 = 0x02;
+/// `NM_CHECKPOINT_CREATE_FLAG_DISCONNECT_NEW_DEVICES`, of a checkpoint of all devices only.
+const UNDO_DEVICES: u32 = 0x04;
 /// `NM_CHECKPOINT_CREATE_FLAG_TRACK_INTERNAL_GLOBAL_DNS`, NetworkManager 1.48.
 const TRACK_DNS: u32 = 0x20;
 /// `NM_ROLLBACK_RESULT_OK`.
@@ -312,11 +314,12 @@ impl Bus {
     pub(crate) async fn create_checkpoint(&self, timeout: u32) -> Result<Checkpoint> {
         let devices = self.free_devices().await?;
         let devices: Vec<_> = devices.iter().map(|path| path.as_ref()).collect();
-        let create = |flags| self.manager.checkpoint_create(&devices, timeout, flags);
-        let path = match create(UNDO_ALL | TRACK_DNS).await {
+        let undo = if devices.is_empty() { UNDO_PROFILES | UNDO_DEVICES } else { UNDO_PROFILES };
+        let create = |flags| self.manager.checkpoint_create(&devices, timeout, undo | flags);
+        let path = match create(TRACK_DNS).await {
             Ok(path) => path,
             // NetworkManager before 1.48 does not know the flag.
-            Err(_) => create(UNDO_ALL).await.map_err(call("a checkpoint"))?,
+            Err(_) => create(0).await.map_err(call("a checkpoint"))?,
         };
         Ok(Checkpoint(path.to_string()))
     }

@@ -2,7 +2,7 @@
 
 use tests::{
     dayone::{
-        ADDRESS, BRIDGE_PROFILES, DAY_ONE, MAC, SOON, automatic, bridge_outcome, picture,
+        ADDRESS, BRIDGE_PROFILES, DAY_ONE, MAC, MANAGER, SOON, automatic, bridge_outcome, picture,
         volatile_profiles,
     },
     lab::{Error, Fault, Lab, Nic, Node, Peer},
@@ -43,9 +43,15 @@ fn second_bridge_is_added_and_removed() -> Result<(), Error> {
         // A card that is gone.
         inside
             .sh("mkdir -p /var/lib/ovnk; echo eno9 >/var/lib/ovnk/iface_default_hint")?;
+        // Another program's checkpoint of a card that this bridge does not need; it has no end.
+        let of_storage = inside.sh(&format!(
+            "busctl call {MANAGER} CheckpointCreate aouu 1 $(nmcli --get-values GENERAL.DBUS-PATH device show eno2) 0 0 \
+             | cut --delimiter='\"' --fields=2"
+        ))?;
         let first = start(&inside)?;
         let it = bridge_outcome(&inside, Some(&first))?;
         assert_eq!(it.exit, 0, "{}", it.text());
+        inside.sh(&format!("busctl call {MANAGER} CheckpointDestroy o {of_storage}"))?;
         assert_eq!(volatile_profiles(&inside)?, BRIDGE_PROFILES);
         assert_eq!(inside.sh("cat /var/lib/ovnk/iface_default_hint")?, "eno1");
         let moved = inside.sh(
