@@ -94,13 +94,9 @@ fn dhcp_keeps_its_lease() -> Result<(), Error> {
         .file(HOST_FILE, &text, 0o644)
         .file(APPLIED, "", 0o644)
         .settings("[wait]\nnetwork = 2\n");
-    lab.run(node, &Peer::new().dhcp().endless_leases(), |case| {
+    lab.run(node, &Peer::new().dhcp().endless_leases().mtu(9000), |case| {
         case.boot()?;
-        let leases = case.peer().leases()?;
-        assert_eq!(leases.len(), 1, "{leases:?}");
-        assert_eq!(leases[0].mac, MAC);
-        assert_eq!(leases[0].client_id, format!("01:{MAC}"));
-        let address = leases[0].address;
+        let address = the_one_lease(case)?;
         let inside = in_force(case, &[address], HOST_FILE, &text)?;
         // The card had the address before the bridge.
         for device in ["eno1", "br-ex"] {
@@ -111,11 +107,39 @@ fn dhcp_keeps_its_lease() -> Result<(), Error> {
                 entry.message().contains(&who) && entry.message().contains(&lease)
             })?;
         }
+        a_larger_mtu_of_the_network_is_told(&inside)?;
+        case.reboot()?;
+        assert_eq!(the_one_lease(case)?, address);
+        let inside = in_force(case, &[address], HOST_FILE, &text)?;
         a_record_that_is_lost_is_written_anew(&inside)?;
         a_record_without_a_network_is_no_proof(&inside)?;
         another_lease_is_told(&inside, &text, address)?;
         a_leased_address_goes_with_its_lease(&inside, address)
     })
+}
+
+/// The card's own.
+fn the_one_lease(case: &Case<'_>) -> Result<IpAddr, Error> {
+    let leases = case.peer().leases()?;
+    assert_eq!(leases.len(), 1, "{leases:?}");
+    assert_eq!(leases[0].mac, MAC);
+    assert_eq!(leases[0].client_id, format!("01:{MAC}"));
+    Ok(leases[0].address)
+}
+
+/// At the commit, by the page and by the probe, which does not blame a switch.
+fn a_larger_mtu_of_the_network_is_told(inside: &Inside) -> Result<(), Error> {
+    let told = "br-ex has an MTU of 9000, and eno1 below it has 1500: larger packets are lost";
+    inside.wait_journal(&["SYSLOG_IDENTIFIER=dayone", "PRIORITY=4"], SOON, |entry| {
+        entry.message() == told
+    })?;
+    let status = inside.run(&["dayone", "status"])?;
+    assert!(unwrapped(&status.stdout).contains(told), "{status}");
+    let probe = inside.run(&["dayone", "probe"])?;
+    assert_eq!(probe.status.code(), Some(3), "{probe}");
+    assert!(unwrapped(&probe.stdout).contains(told), "{probe}");
+    assert!(!probe.stdout.contains("switch"), "{probe}");
+    Ok(())
 }
 
 /// By the checks before, and by the agent once it is there.

@@ -113,11 +113,11 @@ fn dhcp_keeps_its_lease() -> Result<(), Error> {
 fn both_families_from_the_network() -> Result<(), Error> {
     let lab = Lab::open()?;
     let both = day_one_dhcp()
-        .replace("\n[ipv4]", "lldp=1\n\n[ethernet]\nmtu=9000\n\n[ipv4]")
+        .replace("\n[ipv4]", "lldp=1\n\n[ipv4]")
         .replace("dhcp-client-id=mac\n", "")
         .replace("[ipv6]\nmethod=disabled", "[ipv6]\nmethod=auto\nmay-fail=false\naddr-gen-mode=0");
     let node = automatic(Node::new("worker-0").nic(Nic::new("eno1", MAC))).keyfile("eno1", &both);
-    lab.run(node, &Peer::new().dhcp().router_advertisements(), |case| {
+    lab.run(node, &Peer::new().dhcp().mtu(9000).router_advertisements(), |case| {
         case.boot()?;
         let inside = case.inside()?;
         let it = bridge_outcome(&inside, None)?;
@@ -130,6 +130,7 @@ fn both_families_from_the_network() -> Result<(), Error> {
             "ip -6 -oneline address show dev br-ex scope global -tentative | grep 2001:db8:";
         inside.wait_sh(address, SOON)?;
         like_configure_ovs(&inside, configure_ovs_profiles!("slaac"))?;
+        // The MTU of the lease, for the card and for br-ex.
         assert_eq!(
             inside.sh("cat /sys/class/net/eno1/mtu /sys/class/net/br-ex/mtu")?,
             "9000\n9000"

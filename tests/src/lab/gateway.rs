@@ -289,6 +289,9 @@ fn start_dnsmasq(netns: &Netns, peer: &Peer, leases: &Path, log: &Path) -> Resul
     if let Some((mac, name)) = &peer.host_name {
         arguments.push(format!("--dhcp-host={mac},{name}"));
     }
+    if let Some(mtu) = peer.mtu {
+        arguments.push(format!("--dhcp-option=option:mtu,{mtu}"));
+    }
     if peer.router_advertisements {
         arguments.push("--enable-ra".into());
         arguments.push(format!("--dhcp-range={},ra-only,64", "2001:db8::"));

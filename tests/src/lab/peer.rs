@@ -18,6 +18,8 @@ pub struct Peer {
     pub(crate) lease: &'static str,
     /// A card's MAC address, and the host name that comes with its lease.
     pub(crate) host_name: Option<(String, &'static str)>,
+    /// The MTU that comes with each lease.
+    pub(crate) mtu: Option<u16>,
     pub(crate) router_advertisements: bool,
     pub(crate) api: Vec<IpAddr>,
     pub(crate) api_port: u16,
@@ -47,6 +49,7 @@ impl Peer {
             dhcp: None,
             lease: "1h",
             host_name: None,
+            mtu: None,
             router_advertisements: false,
             api: vec![Self::API.into(), Self::API6.into()],
             api_port: 6443,
@@ -65,6 +68,13 @@ impl Peer {
     #[must_use]
     pub fn host_name(mut self, mac: &str, name: &'static str) -> Self {
         self.host_name = Some((mac.to_owned(), name));
+        self
+    }
+
+    /// Each lease has an MTU (option 26).
+    #[must_use]
+    pub fn mtu(mut self, mtu: u16) -> Self {
+        self.mtu = Some(mtu);
         self
     }
 
