@@ -154,7 +154,7 @@ impl Error {
             | Self::Silent { .. }
             | Self::Differs
             | Self::NoLastGood => Exit::Machine,
-            Self::Settings(SettingsError::Encoding { .. } | SettingsError::Parse { .. })
+            Self::Settings(SettingsError::Encoding { .. } | SettingsError::Keys(_))
             | Self::NeedsRoot
             | Self::Check(_) => Exit::Input,
             Self::OfCollected { exit, .. } => *exit,

@@ -21,8 +21,9 @@ pub(crate) enum SettingsError {
     Path(#[from] PathError),
     #[error("{path} is not UTF-8")]
     Encoding { path: PathBuf, source: std::string::FromUtf8Error },
-    #[error("{path} is not valid")]
-    Parse { path: PathBuf, source: Box<toml::de::Error> },
+    /// A sentence for each key.
+    #[error("{}", .0.join("; "))]
+    Keys(Vec<String>),
 }
 
 /// A whole or fractional number of seconds, not negative, at most a day.
@@ -303,11 +304,11 @@ fn required() -> Policy {
 }
 
 impl Settings {
-    /// The file's settings, or the defaults without a file; an error for the first key that cannot be used.
+    /// The file's settings, or the defaults without a file; an error if a key cannot be used.
     pub(crate) fn load(paths: &Paths) -> Result<Self, SettingsError> {
         let Some(text) = Self::read(paths)? else { return Ok(Self::default()) };
-        toml::from_str(&text)
-            .map_err(|e| SettingsError::Parse { path: paths.settings(), source: Box::new(e) })
+        let Usable { settings, faults } = Usable::parse(&paths.settings(), &text);
+        if faults.is_empty() { Ok(settings) } else { Err(SettingsError::Keys(faults)) }
     }
 
     /// The file's text; `None` without a file.
@@ -352,7 +353,12 @@ mod tests {
         std::fs::write(&file, [0xff])?;
         assert!(matches!(Settings::load(&paths), Err(SettingsError::Encoding { .. })));
         std::fs::write(&file, "max-attempt = 5\n")?;
-        assert!(matches!(Settings::load(&paths), Err(SettingsError::Parse { .. })));
+        let strict =
+            Settings::load(&paths).err().map(|error| error.to_string()).unwrap_or_default();
+        assert!(
+            strict.contains(":1: ") && strict.contains("did you mean `max-attempts`?"),
+            "{strict}"
+        );
         Ok(())
     }
 

@@ -42,7 +42,7 @@ impl Usable {
         self.settings
     }
 
-    fn parse(path: &Path, text: &str) -> Self {
+    pub(super) fn parse(path: &Path, text: &str) -> Self {
         // The usual file is right as a whole.
         if let Ok(settings) = toml::from_str(text) {
             return Self { settings, faults: Vec::new() };
