@@ -157,7 +157,9 @@ fn waiting(node: &NodeStatus, it: Assessment) -> Assessment {
             ),
         );
     }
-    let code = it.code.filter(|_| is_decided).unwrap_or(match node.at_work {
+    // A document that has changed since this boot's run has a run ahead.
+    let is_over = is_decided && it.verdict != Verdict::Pending;
+    let code = it.code.filter(|_| is_over).unwrap_or(match node.at_work {
         Some(_) => Code::AtWork,
         None => Code::NotRun,
     });

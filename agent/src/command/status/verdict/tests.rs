@@ -629,10 +629,7 @@ fn a_cause_is_named_first_with_the_command_that_mends_it() {
     let cause = || Cause { what: "networking is off".to_owned(), remedy: "`mend it`".to_owned() };
     let with_cause = |node: &mut NodeStatus| node.report.causes = vec![cause()];
     for (node, text) in [
-        (
-            failed(Fault::RolledBack, with_cause),
-            "NOT IN FORCE: FILE; networking is off; failed and rolled back: why",
-        ),
+        (failed(Fault::RolledBack, with_cause), "NOT IN FORCE: FILE; networking is off; why"),
         (
             failed(Fault::RolledBack, |node| (held(node), with_cause(node)).1),
             "WAITING: kubelet does not start; networking is off; NOT IN FORCE: FILE; ",
