@@ -53,7 +53,7 @@ pub(crate) enum Error {
     Output(#[source] std::io::Error),
     #[error(transparent)]
     Given(nmgen::Error),
-    #[error("{}", told(.0))]
+    #[error(transparent)]
     Transaction(#[from] Failure),
     #[error("cannot undo the unfinished transaction of an earlier run ({phase})")]
     Recover { phase: Phase, source: Box<PhaseError> },
@@ -105,16 +105,6 @@ pub(crate) type Result<T = (), E = Error> = std::result::Result<T, E>;
 
 pub(crate) fn times(count: u32) -> String {
     if count == 1 { "once".to_owned() } else { format!("{count} times") }
-}
-
-/// The end of a transaction that failed; a failure after the decision comes after the commit.
-fn told(failure: &Failure) -> &'static str {
-    match failure {
-        Failure::NotRecorded { .. } => "the transaction was committed",
-        Failure::Untouched { .. } | Failure::RolledBack { .. } | Failure::RollBackFailed { .. } => {
-            "the transaction was not committed"
-        }
-    }
 }
 
 /// The exit codes, part of the contract of both programs.

@@ -508,13 +508,11 @@ fn drifted(report: &StatusReport, subject: &str) -> Assessment {
 fn failed(boot: &Status, subject: &str) -> Assessment {
     let words = outcome(boot);
     let reason = match &boot.error {
-        // The error says itself that the document failed too often.
-        Some(error)
-            if matches!(boot.outcome, Outcome::Failed(Fault::NotRecorded | Fault::GivenUp)) =>
-        {
-            error.clone()
+        // Any other error says itself how the run has ended.
+        Some(error) if boot.outcome == Outcome::Failed(Fault::Untouched) => {
+            format!("{words}: {error}")
         }
-        Some(error) => format!("{words}: {error}"),
+        Some(error) => error.clone(),
         None => format!("it is not committed; this boot: {words}"),
     };
     let (verdict, about) = match (boot.outcome, boot.last_good_in_force) {

@@ -51,9 +51,8 @@ fn shown(report: StatusReport, chosen: Chosen, record: Record) -> String {
 
 const ROLLED_BACK: &str = "\
 NOT IN FORCE: /etc/nmstate/openshift/worker-0.yml
-failed and rolled back: the transaction was not committed: probing the new
-network failed; rolled back: probe gateway 192.0.2.254 failed: no answer from
-192.0.2.254
+probing the new network failed; rolled back: probe gateway 192.0.2.254 failed:
+no answer from 192.0.2.254
 Next: correct the document or what did not answer (`dayone probe` asks the
 wire), then `dayone apply`; see dayone-runbook(7); the next attempt is in 5 s
 
@@ -72,8 +71,8 @@ wire), then `dayone apply`; see dayone-runbook(7); the next attempt is in 5 s
 ";
 
 fn rolled_back() -> Status {
-    let error = "the transaction was not committed: probing the new network failed; rolled back: \
-                 probe gateway 192.0.2.254 failed: no answer from 192.0.2.254";
+    let error = "probing the new network failed; rolled back: probe gateway 192.0.2.254 failed: no \
+                 answer from 192.0.2.254";
     let silent = probe("gateway 192.0.2.254", false, "no answer from 192.0.2.254");
     Status {
         outcome: Outcome::Failed(Fault::RolledBack),

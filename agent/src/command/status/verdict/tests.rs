@@ -153,7 +153,7 @@ fn a_boot_that_is_held_is_told_first_whatever_the_record_says() {
         (
             failed(Fault::RolledBack, |node| (bridge(node), held(node)).1),
             Code::RolledBack,
-            "NOT IN FORCE: br-ex on eno1; failed and rolled back: why",
+            "NOT IN FORCE: br-ex on eno1; why",
         ),
         (
             good(|node| (without_document(node), held(node)).1),
@@ -200,7 +200,7 @@ fn a_service_that_is_down_is_named_first_with_what_starts_it() {
             failed(Fault::RolledBack, down(StoppedService::Bus)),
             "NOT IN FORCE",
             Code::BusDown,
-            "NOT IN FORCE: FILE; the system bus is down; failed and rolled back: why",
+            "NOT IN FORCE: FILE; the system bus is down; why",
             format!("{start}, then `dayone apply`"),
         ),
     ] {
@@ -226,26 +226,17 @@ fn a_network_that_is_not_this_nodes_has_a_verdict_and_exit_code_3() {
     let running = || Outcome::Open(Open::Running);
     let probing = |node: &mut NodeStatus| node.report.boot.phase = Some(Phase::Probe);
     for (node, text) in [
-        (
-            failed(Fault::RollBackFailed, |_| {}),
-            "NOT IN FORCE: FILE; failed, and the roll back failed too: why",
-        ),
+        (failed(Fault::RollBackFailed, |_| {}), "NOT IN FORCE: FILE; why"),
         (
             failed(Fault::RolledBack, |node| node.report.boot.last_good_in_force = true),
-            "FELL BACK: FILE is not in force; the last good network carries the node; failed and rolled back: why",
+            "FELL BACK: FILE is not in force; the last good network carries the node; why",
         ),
         (failed(Fault::GivenUp, |_| {}), "NOT IN FORCE: FILE; why"),
         (failed(Fault::Untouched, |_| {}), "NOT IN FORCE: FILE; failed, nothing was changed: why"),
-        (
-            failed(Fault::RolledBack, bridge),
-            "NOT IN FORCE: br-ex on eno1; failed and rolled back: why",
-        ),
+        (failed(Fault::RolledBack, bridge), "NOT IN FORCE: br-ex on eno1; why"),
         // The record knows nothing of the failure: the document was committed before.
-        (
-            failed(Fault::RollBackFailed, in_force),
-            "NOT IN FORCE: FILE; failed, and the roll back failed too: why",
-        ),
-        (failed(Fault::RolledBack, in_force), "NOT IN FORCE: FILE; failed and rolled back: why"),
+        (failed(Fault::RollBackFailed, in_force), "NOT IN FORCE: FILE; why"),
+        (failed(Fault::RolledBack, in_force), "NOT IN FORCE: FILE; why"),
         (failed(Fault::GivenUp, in_force), "NOT IN FORCE: FILE; why"),
         (
             failed(Fault::Untouched, |node| (without_document(node), in_force(node)).1),
@@ -290,7 +281,7 @@ fn a_network_that_is_not_this_nodes_has_a_verdict_and_exit_code_3() {
                 bridge(node);
                 node.report.removed = Some(FILE.into());
             }),
-            "NOT IN FORCE: br-ex on eno1; failed and rolled back: why",
+            "NOT IN FORCE: br-ex on eno1; why",
         ),
         (
             good(pending),
@@ -470,7 +461,7 @@ fn a_canary_is_held_although_its_last_good_network_carries_it() {
         node.report.stays_held = true;
     });
     let expected = "WAITING: kubelet does not start: on-failure is \"hold\"; FELL BACK: FILE is not in force; the last \
-                    good network carries the node; failed and rolled back: why";
+                    good network carries the node; why";
     assert_eq!(told(&node), (expected.to_owned(), 3));
     let (word, code, next) = judged(&node);
     assert_eq!((word, code), ("WAITING", Some(Code::HeldOnPurpose)));
@@ -608,6 +599,13 @@ fn the_next_step_is_one_that_happens() {
             "PENDING: FILE; it failed once; the last error: why",
             "`dayone apply` puts it in force now",
             GracePeriod::Pending,
+        ),
+        // The first moment of a run, whose account is still the one before.
+        (
+            good(|node| (pending(node), held(node)).1),
+            "WAITING: kubelet does not start; PENDING: FILE; it changed after this boot's run; ",
+            "`dayone check` checks it",
+            GracePeriod::Run,
         ),
         (
             good(|node| node.report.units = masked()),
