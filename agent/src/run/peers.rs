@@ -101,9 +101,10 @@ pub(super) async fn is_ovn_kubernetes(paths: &Paths) -> bool {
     }
 }
 
-/// Whether the unit's script is told the other network.
+/// Whether the unit's script is told the other network, also in a line of a shell.
 fn names_openshift_sdn(commands: &[Vec<String>]) -> bool {
-    commands.iter().flatten().any(|argument| argument == OPENSHIFT_SDN)
+    let mut words = commands.iter().flatten().flat_map(|argument| argument.split_whitespace());
+    words.any(|word| word == OPENSHIFT_SDN)
 }
 
 #[cfg(test)]
@@ -116,6 +117,7 @@ mod tests {
         for (arguments, is_sdn) in [
             (&[script, "OpenShiftSDN"][..], true),
             (&["/bin/sh", script, "OpenShiftSDN"], true),
+            (&["/bin/sh", "-c", "exec configure-ovs.sh OpenShiftSDN"], true),
             (&[script, "OVNKubernetes"], false),
             // From 4.22 on.
             (&[script], false),
