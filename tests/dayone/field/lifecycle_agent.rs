@@ -6,7 +6,7 @@
 use std::net::Ipv4Addr;
 
 use tests::{
-    dayone::{DAY_ONE, MAC, SOON, automatic, unwrapped},
+    dayone::{DAY_ONE, Document, HOST_FILE, MAC, SOON, automatic, unwrapped},
     lab::{Case, Error, Inside, Lab, Nic, Node, Peer, Release},
     program,
 };
@@ -95,10 +95,15 @@ fn awake(case: &Case<'_>) -> Result<Inside, Error> {
     Ok(inside)
 }
 
-/// kubelet runs, and br-ex has this address.
+/// kubelet runs, also after another start, and br-ex has this address.
 fn has(case: &Case<'_>, address: Ipv4Addr) -> Result<Inside, Error> {
     let inside = awake(case)?;
     inside.wait_unit("kubelet.service", "active", 15 * SOON)?;
+    let rows = "ovs-vsctl --columns=_uuid,name list interface";
+    let made = inside.sh(rows)?;
+    inside.sh("systemctl restart kubelet.service")?;
+    inside.wait_unit("kubelet.service", "active", 6 * SOON)?;
+    assert_eq!(inside.sh(rows)?, made);
     let seen = inside.sh("ip -4 -oneline address show dev br-ex scope global")?;
     assert!(seen.contains(&format!(" {address}/24 ")), "{seen}");
     assert!(case.peer().pings(address, SOON)?);
@@ -142,9 +147,34 @@ fn lifecycle_agent_gives_the_uplink_an_address_before_br_ex_is_made() -> Result<
         hands_over(&inside, &format!("sleep 8\n{APPLIES}{NODE_IP}"), address(20), SEED)?;
         case.restart()?;
         waits(&awake(case)?)?;
-        has(case, address(20))?;
-        Ok(())
+        let inside = has(case, address(20))?;
+        a_document_keeps_its_address(case, &inside)
     })
+}
+
+/// lifecycle-agent takes the former /etc and /var over, and with them the document and its profiles: its service fails until its roll
+/// back, which starts kubelet with the former address.
+fn a_document_keeps_its_address(case: &mut Case<'_>, inside: &Inside) -> Result<(), Error> {
+    let document = Document::new().with("192.0.2.10", "192.0.2.20").text();
+    inside.write(HOST_FILE, &document)?;
+    inside.sh("dayone apply")?;
+    hands_over(inside, APPLIES, address(30), "")?;
+    case.restart()?;
+    let inside = awake(case)?;
+    inside.wait_journal(&["_SYSTEMD_UNIT=lca.service"], 6 * SOON, |entry| {
+        entry.message().contains("cannot have IP enabled as it is attached to")
+    })?;
+    inside.wait_unit("dayone.service", "active", 6 * SOON)?;
+    assert_ne!(inside.unit("kubelet.service")?.active_state, "active");
+    let status = inside.run(&["dayone", "status"])?;
+    assert_eq!(status.status.code(), Some(0), "{status}");
+    assert!(status.stdout.starts_with(&format!("IN FORCE: {HOST_FILE}")), "{status}");
+    assert!(case.peer().pings(address(20), SOON)?);
+    inside.sh("systemctl disable --now lca.service; systemctl enable --now kubelet.service")?;
+    let status = inside.run(&["dayone", "status"])?;
+    assert_eq!(status.status.code(), Some(0), "{status}");
+    assert!(case.peer().pings(address(20), SOON)?);
+    Ok(())
 }
 
 #[tests::case]
