@@ -131,6 +131,9 @@ fn a_document_that_was_refused_is_not_committed_while_the_api_is_away() -> Resul
     })
 }
 
+/// The uplink, and what the next boot goes by.
+const UPLINK_AND_HINT: &str = "ovs-vsctl list-ports br-ex; cat /var/lib/ovnk/iface_default_hint";
+
 /// The API is silent while br-ex on eno1 is proved, and the hint is written with the commit.
 #[tests::case]
 fn a_second_attempt_at_the_automatic_bridge_takes_the_uplink_of_the_first() -> Result<(), Error> {
@@ -157,24 +160,29 @@ fn a_second_attempt_at_the_automatic_bridge_takes_the_uplink_of_the_first() -> R
         let inside = case.inside()?;
         inside
             .wait_journal(&dayone, ATTEMPT, |entry| entry.message().contains("probe api failed"))?;
+        // A choice that did not hold is no hint.
+        assert_eq!(inside.read("/var/lib/ovnk/iface_default_hint")?, None);
         case.peer_mut().fault(Fault::DropForwarded, false)?;
         let inside = case.inside()?;
         inside.wait_unit("dayone-bridge.service", "active", ATTEMPT)?;
-        assert_eq!(
-            inside.sh("ovs-vsctl list-ports br-ex; cat /var/lib/ovnk/iface_default_hint; sync")?,
-            "eno1\neno1"
-        );
+        assert_eq!(inside.sh(&format!("{UPLINK_AND_HINT}; sync"))?, "eno1\neno1");
         assert!(reaches_api(&inside)?);
         assert_eq!(
             inside.sh("test -e /run/dayone/memory.json && echo remembered")?.trim(),
             "remembered"
         );
         inside.wait_sh("! test -s /run/dayone/lock", SOON)?;
-        // The hint of that commit goes first at the next boot.
-        case.reboot()?;
+        // The hint of that commit goes first at the next boot: while the cable of the right card is out, the other one leads.
+        case.connect("eno1", false)?;
+        case.restart()?;
         let inside = case.inside()?;
+        let waits = "systemctl show --property=StatusText dayone-bridge.service | \
+                     grep 'a default route of eno1, the uplink before'";
+        inside.wait_sh(waits, ATTEMPT)?;
+        assert_eq!(leads(&inside)?, "eno2");
+        case.connect("eno1", true)?;
         inside.wait_unit("dayone-bridge.service", "active", ATTEMPT)?;
-        assert_eq!(inside.sh("ovs-vsctl list-ports br-ex")?, "eno1");
+        assert_eq!(inside.sh(UPLINK_AND_HINT)?, "eno1\neno1");
         assert!(reaches_api(&inside)?);
         Ok(())
     })

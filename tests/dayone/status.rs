@@ -283,6 +283,7 @@ fn an_edited_profile_is_told(inside: &Inside) -> Result<(), Error> {
     assert_eq!(tests::schema::faults(&schema, &json), Vec::<String>::new());
     assert_eq!(json["next-activation"][0]["before"]["ip"], "192.0.2.10", "{json}");
     assert_eq!(json["differences"], serde_json::json!([]), "{json}");
+    each_way_out_of_a_drift(inside, file)?;
     // A profile that is gone comes back with no boot.
     inside.sh(&format!("rm {file}"))?;
     let text = page(inside)?;
@@ -290,6 +291,30 @@ fn an_edited_profile_is_told(inside: &Inside) -> Result<(), Error> {
     inside.sh(&format!("cp --archive /root/saved {file}"))?;
     let status = inside.run(&["dayone", "status"])?;
     assert_eq!(status.status.code(), Some(0), "{status}");
+    Ok(())
+}
+
+/// Runs the commands that the text of a drift names.
+fn each_way_out_of_a_drift(inside: &Inside, file: &str) -> Result<(), Error> {
+    let exits = |command: &[&str], code: i32| -> Result<String, Error> {
+        let output = inside.run(&[&["dayone"], command].concat())?;
+        assert_eq!(output.status.code(), Some(code), "{command:?}: {output}");
+        Ok(unwrapped(&output.stdout))
+    };
+    exits(&["diff"], 0)?;
+    exits(&["adopt", "--reason", "CHG-5"], 0)?;
+    let adopted = exits(&["status"], 0)?;
+    assert!(adopted.contains("CHG-5"), "{adopted}");
+    exits(&["apply"], 0)?;
+    exits(&["adopt", "--forget"], 0)?;
+    let drifted = exits(&["status"], 3)?;
+    assert!(drifted.starts_with("DRIFTED: "), "{drifted}");
+    exits(&["rollback"], 0)?;
+    for command in [&["status"][..], &["apply"], &["diff", "--exit-code"]] {
+        exits(command, 0)?;
+    }
+    assert!(inside.read(file)?.is_some_and(|text| text.contains("192.0.2.10/24")));
+    inside.sh(&format!("cp --archive {file} /root/saved"))?;
     Ok(())
 }
 
