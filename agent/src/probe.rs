@@ -8,10 +8,14 @@ mod gateway;
 mod icmp;
 pub(crate) mod wire;
 
-use std::time::{Duration, Instant};
+use std::{
+    collections::BTreeSet,
+    net::IpAddr,
+    time::{Duration, Instant},
+};
 
 use self::{
-    answer::{Answered, NoAnswer},
+    answer::{Answered, NoAnswer, Targets},
     gateway::GatewayQuestion,
     wire::{Asked, Verdict, Wire},
 };
@@ -265,10 +269,11 @@ pub(crate) async fn run(
 ) -> Vec<ProbeResult> {
     let one = |probe: Probe| async move {
         let start = Instant::now();
-        let answer = until_answer(&probe.kind, bound, paths, netlink).await;
+        let targets = Targets::default();
+        let answer = until_answer(&probe.kind, &targets, bound, paths, netlink).await;
         let (ok, answered) = match answer {
             Ok(answered) => (true, answered),
-            Err(why) => (false, Answered::from(why)),
+            Err(why) => (false, Answered::from(why + &ways(targets.into_inner(), netlink).await)),
         };
         let Answered { detail, warning, link } = answered;
         let milliseconds = u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX);
@@ -277,11 +282,32 @@ pub(crate) async fn run(
     futures_util::future::join_all(probes.iter().cloned().map(one)).await
 }
 
+/// The targets of a silent probe whose way is told.
+const WAYS: usize = 4;
+
+/// The way that the kernel gives packets to each target that did not answer: a route that somebody has added leads elsewhere than
+/// the document's.
+async fn ways(targets: BTreeSet<IpAddr>, netlink: &Netlink) -> String {
+    let mut told = String::new();
+    for ip in targets.into_iter().take(WAYS) {
+        told += &match netlink.way_to(ip).await {
+            Ok(Some(way)) => format!("; packets to {ip} leave {way}"),
+            Ok(None) => format!("; no route leads to {ip}"),
+            Err(error) => {
+                tracing::debug!("{}", nmgen::chain(&error));
+                continue;
+            }
+        };
+    }
+    told
+}
+
 /// Pause between two attempts at a target that refuses immediately.
 const AGAIN: Duration = Duration::from_millis(200);
 
 async fn until_answer(
     kind: &Kind,
+    targets: &Targets,
     bound: Duration,
     paths: &Paths,
     netlink: &Netlink,
@@ -289,7 +315,7 @@ async fn until_answer(
     let deadline = tokio::time::Instant::now() + bound;
     let mut last = None;
     loop {
-        match tokio::time::timeout_at(deadline, once(kind, paths, netlink)).await {
+        match tokio::time::timeout_at(deadline, once(kind, targets, paths, netlink)).await {
             Ok(Ok(answered)) => return Ok(answered),
             Ok(Err(NoAnswer::Ever(why))) => return Err(why),
             Ok(Err(NoAnswer::Yet(why))) => last = Some(why),
@@ -306,7 +332,12 @@ fn silence(bound: Duration) -> String {
     format!("no answer within {:.1} s", bound.as_secs_f64())
 }
 
-async fn once(kind: &Kind, paths: &Paths, netlink: &Netlink) -> Result<Answered, NoAnswer> {
+async fn once(
+    kind: &Kind,
+    targets: &Targets,
+    paths: &Paths,
+    netlink: &Netlink,
+) -> Result<Answered, NoAnswer> {
     let answer = match kind {
         Kind::Gateway(question) => return question.ask(netlink).await,
         Kind::Dns { servers, name, awaited } => {
@@ -314,10 +345,12 @@ async fn once(kind: &Kind, paths: &Paths, netlink: &Netlink) -> Result<Answered,
             if servers.is_empty() && !awaited {
                 return Err(NoAnswer::Ever(dns::NONE.to_owned()));
             }
+            let on_any_link = servers.iter().filter(|server| server.scope.is_none());
+            targets.replace(on_any_link.map(|server| server.ip).collect());
             dns::any(&servers, name, netlink).await
         }
-        Kind::Tcp(address) => api::connect(address).await,
-        Kind::Http(url) => custom::get(url).await,
+        Kind::Tcp(address) => api::connect(address, targets).await,
+        Kind::Http(url) => custom::get(url, targets).await,
         Kind::Wire { wire, asked, awaited } => {
             let found =
                 wire::look(&[*wire], asked, paths, netlink).await.map_err(|e| nmgen::chain(&e))?;

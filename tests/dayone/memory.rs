@@ -87,6 +87,9 @@ fn a_document_that_was_refused_is_not_committed_while_the_api_is_away() -> Resul
         inside.wait_journal(&dayone, ATTEMPT, |entry| {
             entry.message().contains("the next attempt is in 5 s")
         })?;
+        let status = inside.run(&["dayone", "status"])?;
+        let way = "packets to 198.51.100.10 leave by eno2 from 198.18.0.10 through 198.18.0.1";
+        assert!(unwrapped(&status.stdout).contains(way), "{status}");
         // The roll back has put the former leader right, in the running device alone.
         assert_eq!(leads(&inside)?, "eno1");
         assert!(reaches_api(&inside)?);

@@ -15,7 +15,7 @@ mod links;
 mod routes;
 mod wire;
 
-use std::{borrow::Cow, net::IpAddr, sync::Arc};
+use std::{borrow::Cow, io::ErrorKind, net::IpAddr, sync::Arc};
 
 use futures_util::{StreamExt as _, TryStreamExt as _};
 use rtnetlink::{
@@ -39,6 +39,7 @@ pub(crate) use self::dump::Dump;
 pub(crate) use self::kept_neighbours::KeptNeighbour;
 use self::kept_neighbours::destination;
 pub(crate) use self::kept_routes::KeptRoute;
+pub(crate) use self::routes::Way;
 use crate::model::{Address, Link, OnLink, Route, Scope};
 
 /// A failed operation of the kernel.
@@ -198,6 +199,19 @@ impl Netlink {
         Ok(found)
     }
 
+    /// Returns the way that the kernel gives packets to this address; `None` if no route leads there.
+    pub(crate) async fn way_to(&self, ip: IpAddr) -> Result<Option<Way>> {
+        let links = self.links().await?;
+        let found = self.handle.route().get(routes::query(ip)).execute().try_next().await;
+        match found {
+            Ok(found) => Ok(found.and_then(|route| routes::way(&route, &links))),
+            Err(rtnetlink::Error::NetlinkError(refusal)) if is_without_route(&refusal.to_io()) => {
+                Ok(None)
+            }
+            Err(error) => Err(cannot(format!("ask for the route to {ip}"))(error)),
+        }
+    }
+
     /// The kernel's routes of both families.
     async fn routes(&self) -> Result<Vec<RouteMessage>> {
         let mut found = Vec::new();
@@ -277,6 +291,11 @@ impl Netlink {
         let entries = self.handle.neighbours().get().set_address_family(family).execute();
         entries.try_collect().await.map_err(cannot("list neighbours"))
     }
+}
+
+/// Whether the kernel has no route, or one that says so.
+fn is_without_route(error: &std::io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::NetworkUnreachable | ErrorKind::HostUnreachable)
 }
 
 fn address(message: AddressMessage, links: &[Link]) -> Option<KeptAddress> {

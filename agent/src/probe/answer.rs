@@ -1,5 +1,7 @@
 //! The result of one query.
 
+use std::{cell::RefCell, collections::BTreeSet, net::IpAddr};
+
 /// An answer in words, or the reason of its absence.
 pub(super) type Answer = Result<String, String>;
 
@@ -17,6 +19,9 @@ impl From<String> for Answered {
         Self { detail, warning: None, link: None }
     }
 }
+
+/// The addresses that the last attempt of a probe asked; one on a link of its own needs no route.
+pub(super) type Targets = RefCell<BTreeSet<IpAddr>>;
 
 /// Why no answer came.
 #[derive(Debug)]

@@ -1,6 +1,10 @@
 //! TCP connections, and the API's address.
 
-use super::answer::Answer;
+use std::net::SocketAddr;
+
+use tokio::net::{TcpStream, lookup_host};
+
+use super::answer::{Answer, Targets};
 use crate::paths::Paths;
 
 /// `host:port` from the installer's file of shell assignments.
@@ -22,9 +26,16 @@ fn parse(text: &str) -> Option<String> {
     Some(if bare_v6 { format!("[{host}]:{port}") } else { format!("{host}:{port}") })
 }
 
+/// Connects to `host:port`, whose addresses are the targets.
+pub(super) async fn stream(address: &str, targets: &Targets) -> std::io::Result<TcpStream> {
+    let found: Vec<SocketAddr> = lookup_host(address).await?.collect();
+    targets.replace(found.iter().map(SocketAddr::ip).collect());
+    TcpStream::connect(&found[..]).await
+}
+
 /// Connects and closes again.
-pub(super) async fn connect(address: &str) -> Answer {
-    match tokio::net::TcpStream::connect(address).await {
+pub(super) async fn connect(address: &str, targets: &Targets) -> Answer {
+    match stream(address, targets).await {
         Ok(_) => Ok(format!("{address} accepts connections")),
         Err(e) => Err(format!("{address}: {e}")),
     }

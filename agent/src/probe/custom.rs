@@ -2,7 +2,10 @@
 
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
-use super::answer::Answer;
+use super::{
+    answer::{Answer, Targets},
+    api::stream,
+};
 
 /// The parts of `http://host[:port]/path`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,12 +36,12 @@ impl Url {
 }
 
 /// A GET; any status below 500 is an answer.
-pub(super) async fn get(url: &str) -> Answer {
+pub(super) async fn get(url: &str, targets: &Targets) -> Answer {
     let Some(Url { authority, address, path }) = Url::parse(url) else {
         return Err(format!("{url} is not http://host[:port]/path"));
     };
     let failed = |e: std::io::Error| format!("{url}: {e}");
-    let mut stream = tokio::net::TcpStream::connect(&address).await.map_err(failed)?;
+    let mut stream = stream(&address, targets).await.map_err(failed)?;
     let request = format!("GET {path} HTTP/1.1\r\nHost: {authority}\r\nConnection: close\r\n\r\n");
     stream.write_all(request.as_bytes()).await.map_err(failed)?;
     let mut head = [0; 12];

@@ -1,10 +1,13 @@
 //! Default routes in every shape that the kernel lists: a gateway, one of the other family, several
-//! next hops. A route through a nexthop object has its next hops in the same attributes.
+//! next hops. A route through a nexthop object has its next hops in the same attributes. And the one route to an address.
 
-use std::net::IpAddr;
+use std::{fmt, net::IpAddr};
 
-use rtnetlink::packet_route::route::{
-    RouteAddress, RouteAttribute, RouteHeader, RouteMessage, RouteProtocol, RouteType, RouteVia,
+use rtnetlink::packet_route::{
+    AddressFamily,
+    route::{
+        RouteAddress, RouteAttribute, RouteHeader, RouteMessage, RouteProtocol, RouteType, RouteVia,
+    },
 };
 
 use crate::model::{Family, Link, Route};
@@ -18,7 +21,7 @@ pub(super) fn default_routes(route: &RouteMessage, links: &[Link]) -> Vec<Route>
     {
         return Vec::new();
     }
-    let is_v4 = header.address_family == rtnetlink::packet_route::AddressFamily::Inet;
+    let is_v4 = header.address_family == AddressFamily::Inet;
     let family = if is_v4 { Family::Ipv4 } else { Family::Ipv6 };
     let metric = route.attributes.iter().find_map(metric).unwrap_or_default();
     let is_advertised = header.protocol == RouteProtocol::Ra;
@@ -41,6 +44,50 @@ pub(super) fn default_routes(route: &RouteMessage, links: &[Link]) -> Vec<Route>
     }
     found.extend(index.and_then(|index| hop(gateway(&route.attributes), index)));
     found
+}
+
+/// The way of packets to an address.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Way {
+    link: String,
+    source: Option<IpAddr>,
+    gateway: Option<IpAddr>,
+}
+
+impl fmt::Display for Way {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "by {}", self.link)?;
+        self.source.map_or(Ok(()), |source| write!(f, " from {source}"))?;
+        self.gateway.map_or(Ok(()), |gateway| write!(f, " through {gateway}"))
+    }
+}
+
+/// The question for the route to an address.
+pub(super) fn query(ip: IpAddr) -> RouteMessage {
+    let mut query = RouteMessage::default();
+    let (family, length, destination) = match ip {
+        IpAddr::V4(ip) => (AddressFamily::Inet, 32, RouteAddress::Inet(ip)),
+        IpAddr::V6(ip) => (AddressFamily::Inet6, 128, RouteAddress::Inet6(ip)),
+    };
+    (query.header.address_family, query.header.destination_prefix_length) = (family, length);
+    query.attributes = vec![RouteAttribute::Destination(destination)];
+    query
+}
+
+/// The answer to a [`query`]; `None` for a route that sends nothing out.
+pub(super) fn way(route: &RouteMessage, links: &[Link]) -> Option<Way> {
+    let all = &route.attributes;
+    let index = all.iter().find_map(|attribute| match attribute {
+        RouteAttribute::Oif(index) => Some(*index),
+        _ => None,
+    })?;
+    let source = all.iter().find_map(|attribute| match attribute {
+        RouteAttribute::PrefSource(RouteAddress::Inet(ip)) => Some(IpAddr::V4(*ip)),
+        RouteAttribute::PrefSource(RouteAddress::Inet6(ip)) => Some(IpAddr::V6(*ip)),
+        _ => None,
+    });
+    let link = links.iter().find(|link| link.index == index)?.name.clone();
+    Some(Way { link, source, gateway: gateway(all) })
 }
 
 /// Tables over 255 do not fit into the header.
@@ -68,7 +115,7 @@ fn gateway(attributes: &[RouteAttribute]) -> Option<IpAddr> {
 
 #[cfg(test)]
 mod tests {
-    use rtnetlink::packet_route::{AddressFamily, route::RouteNextHop};
+    use rtnetlink::packet_route::route::RouteNextHop;
 
     use super::*;
 
@@ -121,6 +168,18 @@ mod tests {
         let routes = default_routes(&route(vec![via, RouteAttribute::Oif(3)]), &links());
         assert_eq!(routes.len(), 1);
         assert!(routes[0].family == Family::Ipv4 && routes[0].gateway.is_ipv6());
+    }
+
+    #[test]
+    fn the_way_to_an_address_names_link_source_and_gateway() {
+        let source = RouteAttribute::PrefSource(RouteAddress::Inet([192, 0, 2, 7].into()));
+        let told = |attributes| way(&route(attributes), &links()).map(|way| way.to_string());
+        assert_eq!(
+            told(vec![RouteAttribute::Oif(3), source.clone(), by(254)]).as_deref(),
+            Some("by br-ex from 192.0.2.7 through 192.0.2.254")
+        );
+        assert_eq!(told(vec![RouteAttribute::Oif(2)]).as_deref(), Some("by eno1"));
+        assert_eq!(told(vec![source]), None);
     }
 
     #[test]
