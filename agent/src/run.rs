@@ -301,9 +301,8 @@ fn no_bridge(why: &str) {
 fn pauses(paths: &Paths, error: &Error, next: &str) {
     // Read anew: another run may have written the file since.
     if let Ok(Some(earlier)) = StatusFile::load(paths) {
-        let status = StatusFile::new(paths);
-        status.update(|s| *s = Status { next: Some(next.to_owned()), ..earlier });
-        status.write();
+        let status = Status { next: Some(next.to_owned()), ..earlier };
+        StatusFile::of(paths, status).write();
     }
     Progress::new(|_, _| {}).notify(&format!("{next}; failed: {}", chain(error)), Duration::ZERO);
     tracing::info!("{next}");

@@ -21,6 +21,7 @@ use crate::{
     durable,
     model::ProbeResult,
     paths::{Paths, cannot},
+    warn::OrWarn as _,
 };
 
 /// The schema's version.
@@ -145,6 +146,10 @@ pub(crate) struct Status {
     /// Probes that answered earlier in this boot, and that the commit was made without.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) unproved: Vec<String>,
+    /// The number of this attempt, of those since the last one that did not fail.
+    pub(crate) attempt: u32,
+    /// What the attempt before this one failed by.
+    pub(crate) failed_before: Option<String>,
     /// The chain of causes.
     pub(crate) error: Option<String>,
     /// State of the last good configuration after a failure.
@@ -160,6 +165,19 @@ pub(crate) struct Status {
 }
 
 impl Status {
+    /// The account of a run that begins, after the one of `earlier`.
+    fn after(earlier: Option<Self>) -> Self {
+        let earlier = earlier.unwrap_or_default();
+        let failed_before = match earlier.outcome {
+            Outcome::Failed(_) => earlier.error,
+            Outcome::Open(Open::Running) => Some("it ended without an account".to_owned()),
+            Outcome::Open(Open::NotRun) | Outcome::Succeeded(_) => None,
+        };
+        let attempt = if failed_before.is_some() { earlier.attempt.max(1) + 1 } else { 1 };
+        let (schema, outcome) = (SCHEMA, Outcome::Open(Open::Running));
+        Self { schema, outcome, attempt, failed_before, started: now(), ..Self::default() }
+    }
+
     /// Whether the network came back because its profiles were activated.
     pub(crate) fn is_repaired(&self) -> bool {
         self.phases.iter().any(|done| done.phase == Phase::Activate && done.ok)
@@ -186,9 +204,12 @@ pub(crate) struct StatusFile {
 }
 
 impl StatusFile {
+    /// The file of a run that begins.
     pub(crate) fn new(paths: &Paths) -> Self {
-        let (schema, outcome) = (SCHEMA, Outcome::Open(Open::Running));
-        let status = Status { schema, outcome, started: now(), ..Status::default() };
+        Self::of(paths, Status::after(Self::load(paths).or_warn().flatten()))
+    }
+
+    pub(crate) fn of(paths: &Paths, status: Status) -> Self {
         Self { paths: paths.clone(), status: Rc::new(RefCell::new(status)) }
     }
 
@@ -227,4 +248,28 @@ pub(crate) fn write_in_runtime<T: Serialize>(
 /// Readable for everyone: monitoring is not root.
 pub(crate) fn create_runtime_dir(path: &std::path::Path) -> Result<(), durable::FileError> {
     Ok(std::fs::create_dir_all(path).map_err(cannot("create the directory", path))?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_attempt_knows_what_the_one_before_failed_by() {
+        let ended = |outcome, attempt| {
+            let error = Some("why".to_owned());
+            let earlier = Status { outcome, attempt, error, ..Status::default() };
+            let next = Status::after(Some(earlier));
+            (next.attempt, next.failed_before)
+        };
+        let why = |text: &str| Some(text.to_owned());
+        assert_eq!(ended(Outcome::Failed(Fault::RolledBack), 1), (2, why("why")));
+        assert_eq!(ended(Outcome::Failed(Fault::Untouched), 2), (3, why("why")));
+        // The account of an older version has no number.
+        assert_eq!(ended(Outcome::Failed(Fault::GivenUp), 0), (2, why("why")));
+        let killed = why("it ended without an account");
+        assert_eq!(ended(Outcome::Open(Open::Running), 2), (3, killed));
+        assert_eq!(ended(Outcome::Succeeded(Success::Committed), 4), (1, None));
+        assert_eq!(Status::after(None).attempt, 1);
+    }
 }

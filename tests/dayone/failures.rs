@@ -6,7 +6,7 @@ use tests::{
     dayone::{
         ADDRESS, APISERVER, APPLIED, ATTEMPT, DAY_ONE, Document, HASTE, HOST_FILE, MAC, Outcome,
         SOON, attempt, crash_open_vswitch, hold, kubelet_ran, mark, old_network, outcome, picture,
-        picture_like, release, start, stop_open_vswitch, with_holdable_agent, worker,
+        picture_like, release, start, stop_open_vswitch, unwrapped, with_holdable_agent, worker,
     },
     lab::{Case, Error, Fault, Inside, Lab, Nic, Node, Peer},
 };
@@ -127,6 +127,11 @@ fn each_cause_is_named_and_undone() -> Result<(), Error> {
         inside.write(HOST_FILE, &good)?;
         // The baseline probes are over.
         let mark = hold(&inside, "journal")?;
+        let status = inside.run(&["dayone", "status"])?;
+        let page = unwrapped(&status.stdout);
+        for words in ["; this is attempt ", ", and the one before failed: ", "fail-mode"] {
+            assert!(page.contains(words), "{words} in {status}");
+        }
         case.peer_mut().fault(Fault::DropTraffic, true)?;
         release(&inside)?;
         let it = outcome(&inside, Some(&mark))?;

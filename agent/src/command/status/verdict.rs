@@ -459,13 +459,17 @@ fn running(node: &NodeStatus, subject: &str) -> Assessment {
     let phase = node
         .report
         .boot
+    let boot = &node.report.boot;
+    let before = boot.failed_before.as_ref().map_or_else(String::new, |error| {
+        format!("; this is attempt {}, and the one before failed: {error}", boot.attempt)
+    });
         .phase
         .map_or_else(|| "it began".to_owned(), |phase: Phase| phase.to_string());
     match &node.at_work {
         Some(holder) => Assessment::new(
             Verdict::Running,
             subject,
-            format!("{phase}; by {holder}"),
+            format!("{phase}; by {holder}{before}"),
             "wait for its end; `journalctl --boot --follow --identifier=dayone` shows each phase",
         ),
         None => {
@@ -480,7 +484,8 @@ fn running(node: &NodeStatus, subject: &str) -> Assessment {
                      recover` undoes it only"
                 }
             };
-            let reason = format!("the run ended without an account, the last phase: {phase}");
+            let reason =
+                format!("the run ended without an account, the last phase: {phase}{before}");
             Assessment::new(Verdict::Interrupted, subject, reason, next)
         }
     }

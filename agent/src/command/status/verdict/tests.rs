@@ -94,6 +94,11 @@ fn at_work(it: &mut NodeStatus) {
     it.at_work = Some("dayone apply (process 1)".to_owned());
 }
 
+/// An attempt after one that failed.
+fn second(it: &mut NodeStatus) {
+    (it.report.boot.attempt, it.report.boot.failed_before) = (2, Some("why".to_owned()));
+}
+
 fn not_in_force(it: &mut NodeStatus) {
     it.report.in_force = false;
 }
@@ -255,6 +260,16 @@ fn a_network_that_is_not_this_nodes_has_a_verdict_and_exit_code_3() {
         (
             node(running(), |node| (probing(node), at_work(node)).1),
             "RUNNING: FILE; probing the new network; by dayone apply (process 1)",
+        ),
+        (
+            node(running(), |node| (second(node), probing(node), at_work(node)).2),
+            "RUNNING: FILE; probing the new network; by dayone apply (process 1); this is attempt 2, \
+             and the one before failed: why",
+        ),
+        (
+            node(running(), |node| (second(node), probing(node)).1),
+            "INTERRUPTED: FILE; the run ended without an account, the last phase: probing the new \
+             network; this is attempt 2, and the one before failed: why",
         ),
         (
             good(|node| {
