@@ -169,8 +169,26 @@ fn rollback_returns_to_last_good_and_says_so() -> Result<(), Error> {
         attempt(&inside)?;
         let text = inside.run(&["dayone", "status"])?;
         assert_eq!(text.status.code(), Some(0), "{text}");
-        Ok(())
+        a_unit_without_which_kubelet_does_not_run_is_told(&inside)
     })
+}
+
+/// The network is in force, and systemd starts kubelet no more.
+fn a_unit_without_which_kubelet_does_not_run_is_told(inside: &Inside) -> Result<(), Error> {
+    let units = "/run/systemd/system";
+    let fails = "[Service]\nType=oneshot\nExecStart=/bin/false\n";
+    inside.write(&format!("{units}/lab-crio.service"), fails)?;
+    let requires = "[Unit]\nRequires=lab-crio.service\nAfter=lab-crio.service\n";
+    inside.write(&format!("{units}/kubelet-dependencies.target.d/lab.conf"), requires)?;
+    inside.sh("systemctl daemon-reload; \
+         systemctl stop kubelet.service kubelet-dependencies.target; \
+         ! systemctl start kubelet.service")?;
+    let text = inside.run(&["dayone", "status"])?;
+    assert_eq!(text.status.code(), Some(0), "{text}");
+    let words = "kubelet: kubelet.service does not run, because lab-crio.service failed: \
+                 `systemctl status lab-crio.service`";
+    assert!(unwrapped(&text.stdout).contains(words), "{text}");
+    Ok(())
 }
 
 /// The document fails beside a good one; `dayone rollback` makes it neither pending nor healthy.

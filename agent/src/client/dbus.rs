@@ -28,8 +28,8 @@ pub(crate) use self::{
     hung::Waiting,
     settings::to_dbus,
     systemd::{
-        arguments, awaited_by, bring_forward, has_job, start_unit, start_unit_out_of_turn,
-        was_started,
+        arguments, awaited_by, bring_forward, failed_below, has_job, start_unit,
+        start_unit_out_of_turn, was_started,
     },
 };
 use crate::model::Checkpoint;

@@ -26,7 +26,7 @@ use super::{
 };
 use crate::{
     cli::StatusForm,
-    client::dbus::awaited_by,
+    client::dbus::{awaited_by, failed_below},
     document::{self, Chosen},
     durable::record::Record,
     error::Result,
@@ -119,6 +119,18 @@ async fn turn(report: &StatusReport) -> Option<String> {
     })
 }
 
+/// Why kubelet does not run although nothing of the agent holds the boot: its job is over, and systemd starts it no more.
+async fn kubelet() -> Option<String> {
+    const KUBELET: &str = "kubelet.service";
+    let failed = failed_below(KUBELET).await.or_warn().flatten()?;
+    Some(match failed == KUBELET {
+        true => format!("{KUBELET} failed: `systemctl status {KUBELET}`"),
+        false => {
+            format!("{KUBELET} does not run, because {failed} failed: `systemctl status {failed}`")
+        }
+    })
+}
+
 async fn find(paths: &Paths, settings: &Settings, depth: Depth) -> Result<NodeStatus> {
     let boot = StatusFile::load(paths)?;
     let record = Record::load(paths);
@@ -171,6 +183,9 @@ async fn find(paths: &Paths, settings: &Settings, depth: Depth) -> Result<NodeSt
         report.awaits_kubelet = report.awaits_kubelet && bridge::awaits_kubelet(paths).await;
     }
     let asks = depth == Depth::Gateways && paths.has_network();
+    if asks && paths.is_system() && !report.held {
+        report.kubelet = kubelet().await;
+    }
     if asks && report.in_force && report.down.is_none() {
         report.silent = gateway::silent(paths, settings, &record, report.bridge()).await;
     }

@@ -44,6 +44,10 @@ trait Unit {
     /// Microseconds of `CLOCK_MONOTONIC` at the unit's last start; 0 before the first one of this boot.
     #[zbus(property)]
     fn inactive_exit_timestamp_monotonic(&self) -> zbus::Result<u64>;
+    #[zbus(property)]
+    fn active_state(&self) -> zbus::Result<String>;
+    #[zbus(property)]
+    fn requires(&self) -> zbus::Result<Vec<String>>;
 }
 
 /// A command of a unit: its program, its arguments with their first, and more, of its last run.
@@ -118,15 +122,45 @@ pub(crate) async fn arguments(unit: &'static str) -> Result<Vec<Vec<String>>> {
 /// The unit, unless systemd has no reason to know it.
 async fn loaded(unit: &'static str) -> Result<Option<UnitProxy<'static>>> {
     let ask = |e| BusError::Unit { unit, source: Box::new(e) };
-    let systemd = systemd().await?;
+    named(&systemd().await?, unit).await.map_err(ask)
+}
+
+async fn named(systemd: &SystemdProxy<'_>, unit: &str) -> zbus::Result<Option<UnitProxy<'static>>> {
     let path = match systemd.get_unit(unit).await {
         Ok(path) => path,
         Err(zbus::Error::MethodError(name, _, _)) if name.as_str() == NO_SUCH_UNIT => {
             return Ok(None);
         }
-        Err(error) => return Err(ask(error)),
+        Err(error) => return Err(error),
     };
-    proxy(systemd.inner().connection(), Some(&path)).await.map(Some).map_err(ask)
+    proxy(systemd.inner().connection(), Some(&path)).await.map(Some)
+}
+
+/// Units that are asked for the failed one among them.
+const REQUIRED: usize = 64;
+
+/// Returns the failed unit for which this one does not run: itself, or one that it requires, which may require others.
+pub(crate) async fn failed_below(unit: &'static str) -> Result<Option<String>> {
+    let ask = |e| BusError::Unit { unit, source: Box::new(e) };
+    let systemd = systemd().await?;
+    let mut names = vec![unit.to_owned()];
+    let mut asked = 0;
+    while let Some(name) = names.get(asked).cloned() {
+        asked += 1;
+        let Some(proxy) = named(&systemd, &name).await.map_err(ask)? else { continue };
+        match proxy.active_state().await.map_err(ask)?.as_str() {
+            "failed" => return Ok(Some(name)),
+            "inactive" => {
+                let required = proxy.requires().await.map_err(ask)?;
+                let new: Vec<String> =
+                    required.into_iter().filter(|required| !names.contains(required)).collect();
+                names.extend(new);
+                names.truncate(REQUIRED);
+            }
+            _ => {}
+        }
+    }
+    Ok(None)
 }
 
 /// Returns the units whose start is at work while this one waits for its turn; `None` if it does not wait.

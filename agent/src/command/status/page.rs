@@ -119,6 +119,7 @@ fn state(page: &mut String, node: &NodeStatus) {
     *page += &entries("next boot", &report.units);
     *page += &entries("gateway", &report.silent);
     *page += &entries("mtu", &report.mtu_migration);
+    *page += &entries("kubelet", &report.kubelet);
     *page += &entries("trial", report.trial.as_ref().map(trial));
     *page += &entries("removed", report.removed.as_ref().map(|path| path.display()));
 }
