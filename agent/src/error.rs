@@ -8,7 +8,7 @@ use crate::{
     client::dbus::BusError,
     document::DocumentError,
     document::check::CheckError,
-    durable::FileError,
+    durable::{FileError, record::times},
     lock::LockError,
     network::NetworkError,
     paths::PathError,
@@ -102,10 +102,6 @@ pub(crate) enum Error {
 
 /// What a run comes to.
 pub(crate) type Result<T = (), E = Error> = std::result::Result<T, E>;
-
-pub(crate) fn times(count: u32) -> String {
-    if count == 1 { "once".to_owned() } else { format!("{count} times") }
-}
 
 /// The exit codes, part of the contract of both programs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -205,6 +205,11 @@ fn a_failure_outlasts_the_way_back(inside: &Inside) -> Result<(), Error> {
         Ok::<_, Error>(())
     };
     fell_back("gateway 192.0.2.254")?;
+    let check = inside.run(&["dayone", "check"])?;
+    assert_eq!(check.status.code(), Some(0), "{check}");
+    let words = "is valid, but it failed once, last in this boot; the last error: ";
+    assert!(check.stdout.contains(words), "{check}");
+    assert!(check.stdout.contains("gateway 192.0.2.254"), "{check}");
     // The document's gateway is asked beside that of the network that is there.
     let wire = probed(inside, 3)?;
     assert!(has(&wire, "gateway", "192.0.2.254", "failed"), "{wire}");

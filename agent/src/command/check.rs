@@ -9,8 +9,8 @@ use serde_json::json;
 use super::output::print_of;
 use crate::{
     cli::Form,
-    document::{self, Document, check, machine_config, service_files},
-    durable::record::Record,
+    document::{self, Document, check, digest::Digest, machine_config, service_files},
+    durable::{boot_id, record::Record},
     error::{Error, Result},
     paths::Paths,
     run::{last_good::removed, marks},
@@ -114,6 +114,16 @@ fn told(paths: &Paths, report: &CheckReport) -> Result {
     Ok(())
 }
 
+/// What is to be said of a text that has failed on this node.
+fn failed(paths: &Paths, digest: &Digest) -> Option<String> {
+    let failures = Record::load(paths).failures.filter(|failures| failures.digest == *digest)?;
+    let last = match failures.boot_id == boot_id(paths) {
+        true => ", last in this boot",
+        false => ", last in an earlier boot",
+    };
+    Some(format!(", but {}", failures.in_words(last)))
+}
+
 /// Checks a file that need not be this node's document, nor anything else on this node.
 fn given(paths: &Paths, file: &Path, warnings: &mut Vec<String>) -> Result<CheckReport> {
     let chosen = document::given(paths, file)?;
@@ -129,7 +139,10 @@ fn given(paths: &Paths, file: &Path, warnings: &mut Vec<String>) -> Result<Check
     let path = document.path.display();
     let (verdict, reason) = match Record::load(paths).in_force(paths, &document.digest)? {
         true => (BootPath::InForce, format!("{path} is valid; its content is in force")),
-        false => (BootPath::Valid, format!("{path} is valid")),
+        false => {
+            let failed = failed(paths, &document.digest).unwrap_or_default();
+            (BootPath::Valid, format!("{path} is valid{failed}"))
+        }
     };
     Ok(CheckReport::new(verdict, Some(document), reason))
 }
@@ -156,7 +169,12 @@ async fn checked(paths: &Paths, warnings: &mut Vec<String>) -> Result<CheckRepor
     let (verdict, reason) = match is_in_force {
         true => (BootPath::InForce, format!("{path} is in force")),
         false => {
-            let reason = format!("{path} is valid and pending: the next boot applies {digest}");
+            let reason = match failed(paths, digest) {
+                Some(failed) => {
+                    format!("{path} is valid{failed}; the next boot tries {digest} once")
+                }
+                None => format!("{path} is valid and pending: the next boot applies {digest}"),
+            };
             (BootPath::Pending, reason)
         }
     };

@@ -64,10 +64,20 @@ pub(crate) struct Failures {
 }
 
 impl Failures {
+    /// Returns how often the document failed, and by what; `last` is when.
+    pub(crate) fn in_words(&self, last: &str) -> String {
+        format!("it failed {}{last}; the last error: {}", times(self.count), self.last_error)
+    }
+
     /// Whether the attempts keep ending with the agent or the machine: `most` in a row, or more.
     pub(crate) fn are_cut_off(&self, most: u32) -> bool {
         self.cut_off >= most
     }
+}
+
+/// Returns how often in words.
+pub(crate) fn times(count: u32) -> String {
+    if count == 1 { "once".to_owned() } else { format!("{count} times") }
 }
 
 /// Whether a number need not be written.

@@ -9,7 +9,7 @@ use super::{
     report::{NodeStatus, StatusReport, TrialReport},
 };
 use crate::{
-    error::{Error, Exit, Result, times},
+    error::{Error, Exit, Result},
     model::facts::StoppedService,
     network::causes::Cause,
     status::{Fault, Open, Outcome, Status, Success, phase::Phase, trial::TrialState},
@@ -209,9 +209,7 @@ fn of_run_and_record(node: &NodeStatus) -> Assessment {
             true => "files of /etc/nmstate, which are applied with it, changed",
             false => "it changed",
         };
-        let failed = failures.map(|failure| {
-            format!("it failed {}; the last error: {}", times(failure.count), failure.last_error)
-        });
+        let failed = failures.map(|failures| failures.in_words(""));
         if boot.last_good_in_force
             && let Some(reason) = failed
         {
@@ -459,12 +457,12 @@ fn running(node: &NodeStatus, subject: &str) -> Assessment {
     let phase = node
         .report
         .boot
+        .phase
+        .map_or_else(|| "it began".to_owned(), |phase: Phase| phase.to_string());
     let boot = &node.report.boot;
     let before = boot.failed_before.as_ref().map_or_else(String::new, |error| {
         format!("; this is attempt {}, and the one before failed: {error}", boot.attempt)
     });
-        .phase
-        .map_or_else(|| "it began".to_owned(), |phase: Phase| phase.to_string());
     match &node.at_work {
         Some(holder) => Assessment::new(
             Verdict::Running,
