@@ -166,8 +166,8 @@ impl Wants {
                 // Whole addresses are DHCPv6's; a router's prefix is completed by the MAC address.
                 let remedy = match (family, after.prefix) {
                     (Family::Ipv6, 128) => {
-                        "a DHCPv6 server knows an interface by its IAID, which goes with its name: \
-                     reserve the address, or make it static"
+                        "a DHCPv6 server knows an interface by its IAID, which goes with its name unless \
+                     NetworkManager's configuration has `ipv6.dhcp-iaid=mac`: reserve the address, or make it static"
                             .to_owned()
                     }
                     (Family::Ipv4 | Family::Ipv6, _) => format!(
