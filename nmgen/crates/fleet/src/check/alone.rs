@@ -9,13 +9,14 @@ use nmgen_document::Node;
 use nmgen_document::diagnostic::{Diagnostic, Diagnostics, rules};
 
 use super::member::Member;
-use super::network::FamilyNetwork;
+use super::network::{FamilyNetwork, default_routes};
 use crate::derive;
 
 rules! {
     warning NO_DEFAULT_ROUTE = "no-default-route";
     warning NO_NAME_SERVER = "no-name-server";
     warning ADDRESS_BESIDE_DHCP = "address-beside-dhcp";
+    warning DEFAULT_ROUTES_APART = "default-routes-apart";
 }
 
 /// `alike`: findings of the comparison within the role. No second finding is added at the place of one of them.
@@ -26,6 +27,7 @@ pub(super) fn check(member: &Member<'_>, alike: &Diagnostics, diagnostics: &mut 
     }
     if member.stands_alone {
         beside_dhcp(member, diagnostics);
+        routes_apart(member, diagnostics);
         let told = way_out(member);
         let is_known = |told: &Diagnostic| alike.iter().any(|other| other.place == told.place);
         diagnostics.extend(told.filter(|told| !is_known(told)));
@@ -99,6 +101,26 @@ fn without_route<'n, 't>(root: &'n Node<'t>, family: &str) -> Option<&'n Node<'t
         up.filter(|node| node.at(&[family, "enabled"]).and_then(Node::boolean) != Some(false));
     let items = enabled.flat_map(|node| node.items_at(&[family, "address"]));
     items.filter_map(|item| item.get("ip")).find(is_meant)
+}
+
+/// OVN-Kubernetes of a cluster with both families ends where their default routes leave by two interfaces.
+fn routes_apart(member: &Member<'_>, diagnostics: &mut Diagnostics) {
+    let Some(document) = member.host.document() else { return };
+    let by = |family: bool| {
+        let routes = default_routes(&document.root).filter(move |(is_ipv4, _)| *is_ipv4 == family);
+        routes.filter_map(|(_, route)| route.get("next-hop-interface"))
+    };
+    let ipv4: Vec<&str> = by(true).filter_map(Node::text).collect();
+    let mut ipv6 = by(false).filter_map(|node| Some((node, node.text()?)));
+    let Some((node, other)) = ipv6.next() else { return };
+    let Some(first) = ipv4.first().filter(|_| !ipv4.contains(&other)) else { return };
+    if ipv6.any(|(_, name)| ipv4.contains(&name)) {
+        return;
+    }
+    let message =
+        format!("the default route of IPv4 leaves by {first}, and that of IPv6 by {other}");
+    let help = "in a cluster with both families OVN-Kubernetes does not start here: give both routes one interface";
+    diagnostics.add(DEFAULT_ROUTES_APART, document.place(node.span), message, help);
 }
 
 /// With both, an interface has two addresses, and two sources of routes and name servers. IPv6 often has static addresses beside

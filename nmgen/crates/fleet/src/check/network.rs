@@ -75,6 +75,22 @@ impl Network<'_> {
     }
 }
 
+/// The default routes of the main table, each with whether it is of IPv4.
+pub(super) fn default_routes<'n, 't>(
+    root: &'n Node<'t>,
+) -> impl Iterator<Item = (bool, &'n Node<'t>)> {
+    let routes = root.items_at(&["routes", "config"]).iter();
+    routes.filter_map(|route| {
+        let is_main = route.number_at(&["table-id"]).is_none_or(|id| id == 0 || id == MAIN_TABLE);
+        let is_ipv4 = match route.text_at("destination") {
+            Some("0.0.0.0/0") => true,
+            Some("::/0") => false,
+            _ => return None,
+        };
+        (is_main && route.text_at("state") != Some("absent")).then_some((is_ipv4, route))
+    })
+}
+
 /// Gathers the facts of a document.
 pub(crate) fn network<'h>(root: &'h Node<'_>) -> Network<'h> {
     let mut network = Network::default();
@@ -90,16 +106,8 @@ pub(crate) fn network<'h>(root: &'h Node<'_>) -> Network<'h> {
         }
         add_bond(&mut bonds, interface);
     }
-    for route in list(&["routes", "config"]) {
-        let is_main = route.number_at(&["table-id"]).is_none_or(|id| id == 0 || id == MAIN_TABLE);
-        let family = match route.text_at("destination") {
-            Some("0.0.0.0/0") => &mut ipv4,
-            Some("::/0") => &mut ipv6,
-            _ => continue,
-        };
-        if !is_main || route.text_at("state") == Some("absent") {
-            continue;
-        }
+    for (is_ipv4, route) in default_routes(root) {
+        let family = if is_ipv4 { &mut ipv4 } else { &mut ipv6 };
         family.found.has_default_route = true;
         if let Some(node) = route.get("next-hop-address")
             && let Some(gateway) = node.text().and_then(|text| text.parse().ok())
