@@ -104,7 +104,7 @@ pub(crate) fn plan(
     let name = settings.dns_name.clone();
     let dns = Kind::Dns { servers: servers.to_vec(), name, awaited: true };
     plan.push(Probe { name: "dns".to_owned(), kind: dns, policy: settings.dns });
-    if let Some(address) = settings.api_address.clone().or_else(|| api::address(paths)) {
+    if let Some(address) = api_address(settings, paths) {
         let kind = Kind::Tcp(address);
         plan.push(Probe { name: "api".to_owned(), kind, policy: settings.api });
     }
@@ -291,7 +291,10 @@ async fn ways(targets: BTreeSet<IpAddr>, netlink: &Netlink) -> String {
     let mut told = String::new();
     for ip in targets.into_iter().take(WAYS) {
         told += &match netlink.way_to(ip).await {
-            Ok(Some(way)) => format!("; packets to {ip} leave {way}"),
+            Ok(Some(way)) => match added_route(ip, netlink).await {
+                Some(added) => format!("; packets to {ip} leave {way}, by {added}"),
+                None => format!("; packets to {ip} leave {way}"),
+            },
             Ok(None) => format!("; no route leads to {ip}"),
             Err(error) => {
                 tracing::debug!("{}", nmgen::chain(&error));
@@ -300,6 +303,33 @@ async fn ways(targets: BTreeSet<IpAddr>, netlink: &Netlink) -> String {
         };
     }
     told
+}
+
+/// The route of packets to this address, if somebody added it by hand, with the command that removes it.
+async fn added_route(ip: IpAddr, netlink: &Netlink) -> Option<String> {
+    let command = netlink.removal_of_added_route(ip).await;
+    let command =
+        command.inspect_err(|error| tracing::debug!("{}", nmgen::chain(error))).ok()??;
+    Some(format!("a route that somebody added: `{command}` removes it"))
+}
+
+/// Routes that somebody added by hand for packets to the API; nothing is sent to it.
+pub(crate) async fn added_routes_to_api(
+    settings: &Probes,
+    paths: &Paths,
+    netlink: &Netlink,
+) -> Vec<String> {
+    let Some(address) = api_address(settings, paths) else { return Vec::new() };
+    let mut found = Vec::new();
+    for ip in api::targets(&address).await {
+        let added = added_route(ip, netlink).await;
+        found.extend(added.map(|added| format!("packets to the API ({ip}) leave by {added}")));
+    }
+    found
+}
+
+fn api_address(settings: &Probes, paths: &Paths) -> Option<String> {
+    settings.api_address.clone().or_else(|| api::address(paths))
 }
 
 /// Pause between two attempts at a target that refuses immediately.

@@ -27,7 +27,7 @@ use rtnetlink::{
             AddressAttribute, AddressFlags, AddressHeaderFlags, AddressMessage, AddressScope,
         },
         neighbour::{NeighbourFlags, NeighbourMessage, NeighbourState},
-        route::RouteMessage,
+        route::{RouteFlags, RouteMessage},
     },
     sys::SocketAddr,
 };
@@ -201,10 +201,20 @@ impl Netlink {
 
     /// Returns the way that the kernel gives packets to this address; `None` if no route leads there.
     pub(crate) async fn way_to(&self, ip: IpAddr) -> Result<Option<Way>> {
-        let links = self.links().await?;
-        let found = self.handle.route().get(routes::query(ip)).execute().try_next().await;
-        match found {
-            Ok(found) => Ok(found.and_then(|route| routes::way(&route, &links))),
+        let (route, links) = (self.route_to(ip, RouteFlags::empty()).await?, self.links().await?);
+        Ok(route.and_then(|route| routes::way(&route, &links)))
+    }
+
+    /// Returns the command that removes the route of packets to this address, if somebody added it to the main table by hand.
+    pub(crate) async fn removal_of_added_route(&self, ip: IpAddr) -> Result<Option<String>> {
+        let (route, links) = (self.route_to(ip, RouteFlags::FibMatch).await?, self.links().await?);
+        Ok(route.and_then(|route| routes::removal(&route, &links)))
+    }
+
+    async fn route_to(&self, ip: IpAddr, flags: RouteFlags) -> Result<Option<RouteMessage>> {
+        let query = routes::query(ip, flags);
+        match self.handle.route().get(query).execute().try_next().await {
+            Ok(route) => Ok(route),
             Err(rtnetlink::Error::NetlinkError(refusal)) if is_without_route(&refusal.to_io()) => {
                 Ok(None)
             }

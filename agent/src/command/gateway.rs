@@ -66,6 +66,12 @@ pub(super) async fn silent(
     })
 }
 
+/// Routes that somebody added by hand for packets to the API.
+pub(super) async fn added_routes(paths: &Paths, settings: &Settings) -> Vec<String> {
+    let Some(netlink) = Netlink::connect().or_warn() else { return Vec::new() };
+    probe::added_routes_to_api(&settings.probe, paths, &netlink).await
+}
+
 /// Returns the families of the commit that are gone, where another one is there: without any, the gateways are silent.
 pub(super) async fn missing_families(paths: &Paths, record: &Record) -> Vec<Family> {
     if let Some(facts) = paths.collected() {

@@ -185,6 +185,7 @@ async fn find(paths: &Paths, settings: &Settings, depth: Depth) -> Result<NodeSt
     let asks = depth == Depth::Gateways && paths.has_network();
     if asks && paths.is_system() && !report.held {
         report.kubelet = kubelet().await;
+        report.added_routes = gateway::added_routes(paths, settings).await;
     }
     if asks && report.in_force && report.down.is_none() {
         report.silent = gateway::silent(paths, settings, &record, report.bridge()).await;

@@ -1,6 +1,9 @@
 //! TCP connections, and the API's address.
 
-use std::net::SocketAddr;
+use std::{
+    net::{IpAddr, SocketAddr},
+    time::Duration,
+};
 
 use tokio::net::{TcpStream, lookup_host};
 
@@ -24,6 +27,17 @@ fn parse(text: &str) -> Option<String> {
     let port = get("KUBERNETES_SERVICE_PORT").unwrap_or_else(|| "6443".to_owned());
     let bare_v6 = host.contains(':') && !host.starts_with('[');
     Some(if bare_v6 { format!("[{host}]:{port}") } else { format!("{host}:{port}") })
+}
+
+/// The time for a name server: whoever asks has the answer to wait for.
+const LOOKUP: Duration = Duration::from_secs(1);
+
+/// The addresses of `host:port`, unless no name server answers at once.
+pub(super) async fn targets(address: &str) -> Vec<IpAddr> {
+    match tokio::time::timeout(LOOKUP, lookup_host(address)).await {
+        Ok(Ok(found)) => found.map(|target| target.ip()).collect(),
+        Ok(Err(_)) | Err(_) => Vec::new(),
+    }
 }
 
 /// Connects to `host:port`, whose addresses are the targets.

@@ -6,7 +6,8 @@ use std::{fmt, net::IpAddr};
 use rtnetlink::packet_route::{
     AddressFamily,
     route::{
-        RouteAddress, RouteAttribute, RouteHeader, RouteMessage, RouteProtocol, RouteType, RouteVia,
+        RouteAddress, RouteAttribute, RouteFlags, RouteHeader, RouteMessage, RouteProtocol,
+        RouteType, RouteVia,
     },
 };
 
@@ -62,14 +63,15 @@ impl fmt::Display for Way {
     }
 }
 
-/// The question for the route to an address.
-pub(super) fn query(ip: IpAddr) -> RouteMessage {
+/// The question for the route to an address; with `FibMatch` for the one in the table.
+pub(super) fn query(ip: IpAddr, flags: RouteFlags) -> RouteMessage {
     let mut query = RouteMessage::default();
     let (family, length, destination) = match ip {
         IpAddr::V4(ip) => (AddressFamily::Inet, 32, RouteAddress::Inet(ip)),
         IpAddr::V6(ip) => (AddressFamily::Inet6, 128, RouteAddress::Inet6(ip)),
     };
     (query.header.address_family, query.header.destination_prefix_length) = (family, length);
+    query.header.flags = flags;
     query.attributes = vec![RouteAttribute::Destination(destination)];
     query
 }
@@ -88,6 +90,30 @@ pub(super) fn way(route: &RouteMessage, links: &[Link]) -> Option<Way> {
     });
     let link = links.iter().find(|link| link.index == index)?.name.clone();
     Some(Way { link, source, gateway: gateway(all) })
+}
+
+/// The command that removes a route of the main table that somebody added by hand: ip-route(8) gives it the protocol "boot", and
+/// NetworkManager, the kernel and routing daemons have their own.
+pub(super) fn removal(route: &RouteMessage, links: &[Link]) -> Option<String> {
+    let header = &route.header;
+    if header.protocol != RouteProtocol::Boot
+        || table(route) != u32::from(RouteHeader::RT_TABLE_MAIN)
+    {
+        return None;
+    }
+    let Way { link, gateway, .. } = way(route, links)?;
+    let family = if header.address_family == AddressFamily::Inet6 { " -6" } else { "" };
+    let destination = route.attributes.iter().find_map(|attribute| match attribute {
+        RouteAttribute::Destination(RouteAddress::Inet(ip)) => Some(ip.to_string()),
+        RouteAttribute::Destination(RouteAddress::Inet6(ip)) => Some(ip.to_string()),
+        _ => None,
+    });
+    let destination = destination.map_or_else(
+        || "default".to_owned(),
+        |ip| format!("{ip}/{}", header.destination_prefix_length),
+    );
+    let via = gateway.map(|gateway| format!(" via {gateway}")).unwrap_or_default();
+    Some(format!("ip{family} route del {destination}{via} dev {link}"))
 }
 
 /// Tables over 255 do not fit into the header.
@@ -180,6 +206,26 @@ mod tests {
         );
         assert_eq!(told(vec![RouteAttribute::Oif(2)]).as_deref(), Some("by eno1"));
         assert_eq!(told(vec![source]), None);
+    }
+
+    #[test]
+    fn a_route_that_somebody_added_comes_with_the_command_that_removes_it() {
+        let to = RouteAttribute::Destination(RouteAddress::Inet([198, 51, 100, 0].into()));
+        let command = |protocol, attributes: &[RouteAttribute]| {
+            let mut route = route(attributes.to_vec());
+            (route.header.protocol, route.header.destination_prefix_length) = (protocol, 24);
+            removal(&route, &links())
+        };
+        let (by_hand, out) = (RouteProtocol::Boot, RouteAttribute::Oif(2));
+        assert_eq!(
+            command(by_hand, &[to.clone(), by(9), out.clone()]).as_deref(),
+            Some("ip route del 198.51.100.0/24 via 192.0.2.9 dev eno1")
+        );
+        let default = command(by_hand, &[by(9), out.clone()]);
+        assert_eq!(default.as_deref(), Some("ip route del default via 192.0.2.9 dev eno1"));
+        // NetworkManager's, and one of another table.
+        assert_eq!(command(RouteProtocol::Static, &[to.clone(), by(9), out.clone()]), None);
+        assert_eq!(command(by_hand, &[RouteAttribute::Table(7), to, out]), None);
     }
 
     #[test]

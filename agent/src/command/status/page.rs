@@ -120,6 +120,7 @@ fn state(page: &mut String, node: &NodeStatus) {
     *page += &entries("gateway", &report.silent);
     *page += &entries("mtu", &report.mtu_migration);
     *page += &entries("kubelet", &report.kubelet);
+    *page += &entries("route", &report.added_routes);
     *page += &entries("trial", report.trial.as_ref().map(trial));
     *page += &entries("removed", report.removed.as_ref().map(|path| path.display()));
 }

@@ -76,6 +76,8 @@ pub(super) struct StatusReport {
     pub(super) causes: Vec<Cause>,
     /// The unit of the agent that waits for its turn in the boot, and for what.
     pub(super) turn: Option<String>,
+    /// Routes that somebody added by hand for packets to the API: no drift, since day two adds routes on purpose.
+    pub(super) added_routes: Vec<String>,
     /// The failed unit for which kubelet does not run, with the command that shows it.
     pub(super) kubelet: Option<String>,
     /// The MTU that the cluster wants in its change, beside those of the document's links.
