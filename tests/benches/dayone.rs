@@ -51,7 +51,11 @@ fn main() {
     let lab = Lab::open().unwrap();
     let (dayone, nmstate) = (program::dayone_of_node(), program::nmstate_apply_of_node());
     let size = std::fs::metadata(&dayone).unwrap().len();
-    println!("size of the program  {:>6.2} MB (at most {:.1})", size as f64 / 1e6, SIZE as f64 / 1e6);
+    println!(
+        "size of the program  {:>6.2} MB (at most {:.1})",
+        size as f64 / 1e6,
+        SIZE as f64 / 1e6
+    );
     assert!(size <= SIZE, "{} has {size} bytes", dayone.display());
     let node = Node::new("worker-0").nic(Nic::new("eno1", tests::dayone::MAC));
     let older = program::older_dayone();
