@@ -38,6 +38,10 @@ pub fn hex(bytes: &[u8]) -> String {
 /// which end a line in some viewers, and the controls of direction (Unicode, Bidi_Control), which show a text as another one. True
 /// too for those that nothing shows (Default_Ignorable_Code_Point), by which two texts look like one.
 pub fn is_control(character: char) -> bool {
+    // Nearly every character of an output, which may have megabytes.
+    if matches!(character, ' '..='~') {
+        return false;
+    }
     character.is_control()
         || matches!(
             character,
