@@ -39,7 +39,7 @@ pub(crate) use self::dump::Dump;
 pub(crate) use self::kept_neighbours::KeptNeighbour;
 use self::kept_neighbours::destination;
 pub(crate) use self::kept_routes::KeptRoute;
-pub(crate) use self::routes::Way;
+pub(crate) use self::routes::RouteAnswer;
 use crate::model::{Address, Link, OnLink, Route, Scope};
 
 /// A failed operation of the kernel.
@@ -200,7 +200,7 @@ impl Netlink {
     }
 
     /// Returns the way that the kernel gives packets to this address; `None` if no route leads there.
-    pub(crate) async fn way_to(&self, ip: IpAddr) -> Result<Option<Way>> {
+    pub(crate) async fn way_to(&self, ip: IpAddr) -> Result<Option<RouteAnswer>> {
         let (route, links) = (self.route_to(ip, RouteFlags::empty()).await?, self.links().await?);
         Ok(route.and_then(|route| routes::way(&route, &links)))
     }

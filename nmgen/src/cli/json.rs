@@ -15,7 +15,7 @@ pub(super) fn object<'c>(
     error: Option<&str>,
     cluster: impl Fn(&Diagnostic) -> Option<&'c str>,
 ) -> String {
-    text(&Object {
+    text(&FindingsObject {
         schema: SCHEMA,
         version: env!("CARGO_PKG_VERSION"),
         error,
@@ -24,7 +24,7 @@ pub(super) fn object<'c>(
 }
 
 #[derive(Serialize)]
-struct Object<'a, F> {
+struct FindingsObject<'a, F> {
     schema: u32,
     version: &'static str,
     error: Option<&'a str>,

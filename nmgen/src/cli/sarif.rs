@@ -40,10 +40,10 @@ pub(super) fn log(told: &[Diagnostic], suppressed: &[Suppressed], error: Option<
         })
     };
     let described: Vec<Value> = rules.iter().map(described).collect();
-    json::text(&Log {
+    json::text(&SarifLog {
         schema: "https://json.schemastore.org/sarif-2.1.0.json",
         version: "2.1.0",
-        runs: [LogRun {
+        runs: [SarifRun {
             tool: json!({ "driver": { "name": "nmgen", "version": env!("CARGO_PKG_VERSION"), "rules": described } }),
             invocations: json!([{
                 "executionSuccessful": error.is_none(),
@@ -56,16 +56,16 @@ pub(super) fn log(told: &[Diagnostic], suppressed: &[Suppressed], error: Option<
 }
 
 #[derive(Serialize)]
-struct Log<R> {
+struct SarifLog<R> {
     #[serde(rename = "$schema")]
     schema: &'static str,
     version: &'static str,
-    runs: [LogRun<R>; 1],
+    runs: [SarifRun<R>; 1],
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct LogRun<R> {
+struct SarifRun<R> {
     tool: Value,
     invocations: Value,
     column_kind: &'static str,

@@ -49,13 +49,13 @@ pub(super) fn default_routes(route: &RouteMessage, links: &[Link]) -> Vec<Route>
 
 /// The way of packets to an address.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Way {
+pub(crate) struct RouteAnswer {
     link: String,
     source: Option<IpAddr>,
     gateway: Option<IpAddr>,
 }
 
-impl fmt::Display for Way {
+impl fmt::Display for RouteAnswer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "by {}", self.link)?;
         self.source.map_or(Ok(()), |source| write!(f, " from {source}"))?;
@@ -77,7 +77,7 @@ pub(super) fn query(ip: IpAddr, flags: RouteFlags) -> RouteMessage {
 }
 
 /// The answer to a [`query`]; `None` for a route that sends nothing out.
-pub(super) fn way(route: &RouteMessage, links: &[Link]) -> Option<Way> {
+pub(super) fn way(route: &RouteMessage, links: &[Link]) -> Option<RouteAnswer> {
     let all = &route.attributes;
     let index = all.iter().find_map(|attribute| match attribute {
         RouteAttribute::Oif(index) => Some(*index),
@@ -89,7 +89,7 @@ pub(super) fn way(route: &RouteMessage, links: &[Link]) -> Option<Way> {
         _ => None,
     });
     let link = links.iter().find(|link| link.index == index)?.name.clone();
-    Some(Way { link, source, gateway: gateway(all) })
+    Some(RouteAnswer { link, source, gateway: gateway(all) })
 }
 
 /// The command that removes a route of the main table that somebody added by hand: ip-route(8) gives it the protocol "boot", and
@@ -101,7 +101,7 @@ pub(super) fn removal(route: &RouteMessage, links: &[Link]) -> Option<String> {
     {
         return None;
     }
-    let Way { link, gateway, .. } = way(route, links)?;
+    let RouteAnswer { link, gateway, .. } = way(route, links)?;
     let family = if header.address_family == AddressFamily::Inet6 { " -6" } else { "" };
     let destination = route.attributes.iter().find_map(|attribute| match attribute {
         RouteAttribute::Destination(RouteAddress::Inet(ip)) => Some(ip.to_string()),
