@@ -4,12 +4,14 @@ use std::time::Duration;
 
 use tests::{
     dayone::{
-        ADDRESS, DAY_ONE, Document, HOST_FILE, MAC, SOON, USERSPACE, agent, unwrapped, with_bridge,
+        ADDRESS, DAY_ONE, Document, HOST_FILE, MAC, SOON, USERSPACE, agent, outcome, unwrapped,
+        with_bridge,
     },
     lab::{Case, Error, Inside, Lab, Nic, Node, Peer, Release},
 };
 
 const PROFILE: &str = "/etc/NetworkManager/system-connections/eno1.nmconnection";
+const NETWORKING_OFF: &str = "NetworkManager's networking is off";
 /// nodeip-configuration looks again after a pause, and the bridge comes after it.
 const BOOT: Duration = Duration::from_secs(90);
 
@@ -71,7 +73,7 @@ fn each_cause_comes_with_the_command_that_mends_it() -> Result<(), Error> {
         inside.wait_sh("nmcli -g GENERAL.STATE device show eno1 | grep --quiet '^100 '", SOON)?;
 
         inside.sh("nmcli networking off")?;
-        let networking = remedy(&inside, "NetworkManager's networking is off")?;
+        let networking = remedy(&inside, NETWORKING_OFF)?;
         inside.sh(&networking)?;
         inside.sh("nmcli --wait 20 connection up eno1")?;
 
@@ -142,6 +144,9 @@ fn a_free_address_ends_a_pause(case: &mut Case<'_>) -> Result<(), Error> {
     case.peer().address("lan", ADDRESS.into(), 32, true)?;
     case.power_on()?;
     let inside = case.inside()?;
+    inside.wait_sh("systemctl show dayone.service", BOOT)?;
+    let failed = outcome(&inside, None)?;
+    assert!(failed.exit == 1 && failed.text().contains(NETWORKING_OFF), "{}", failed.text());
     networking_is_set_on(&inside)?;
     let told = "dayone status | tr --squeeze-repeats ' \n' ' ' | grep --quiet 'another machine has 192.0.2.10 of br-ex too (with MAC '";
     inside.wait_sh(told, 2 * BOOT)?;
@@ -152,10 +157,14 @@ fn a_free_address_ends_a_pause(case: &mut Case<'_>) -> Result<(), Error> {
     case.peer().address("lan", ADDRESS.into(), 32, false)?;
     inside.wait_unit("kubelet.service", "active", BOOT / 2)?;
     in_force(case, &inside)?;
-    // The same with a document in force: kubelet waits for its network.
-    inside.sh("nmcli networking off")?;
+    // The same with a document in force, whose network is waited for first.
+    inside.sh("printf '[wait]\nnetwork = 3\n' >>/etc/dayone/dayone.toml; nmcli networking off")?;
     case.restart()?;
     let inside = case.inside()?;
+    inside.wait_sh("systemctl show dayone.service", BOOT)?;
+    inside.wait_journal(&["SYSLOG_IDENTIFIER=dayone"], BOOT, |entry| {
+        entry.message().starts_with("activating the document's profiles: ")
+    })?;
     networking_is_set_on(&inside)?;
     inside.wait_unit("kubelet.service", "active", BOOT)?;
     in_force(case, &inside)
@@ -170,9 +179,7 @@ fn in_force(case: &Case<'_>, inside: &Inside) -> Result<(), Error> {
 
 /// Names the cause first, has changed nothing, and the command mends it.
 fn networking_is_set_on(inside: &Inside) -> Result<(), Error> {
-    let words = "NetworkManager's networking is off";
-    inside.wait_sh(&format!("dayone status | grep --quiet \"{words}\""), BOOT)?;
-    let networking = remedy(inside, words)?;
+    let networking = remedy(inside, NETWORKING_OFF)?;
     let told = inside.journal(&["SYSLOG_IDENTIFIER=dayone"])?;
     for change in ["applying", "creating a checkpoint", "changes made since its commit are lost"] {
         let entry = told.iter().find(|entry| entry.message().contains(change));

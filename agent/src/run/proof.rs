@@ -72,6 +72,8 @@ pub(super) async fn is_proved(run: &Run<'_>, expected: &Uplinks) -> Result<bool>
             run.warn(&format!("{lack}; the document's profiles are there"));
             Ok(true)
         }
+        // Nothing can be applied either.
+        Err(Lack::Network(error @ NetworkError::NetworkingOff)) => Err(error.into()),
         Err(lack @ (Lack::Network(_) | Lack::Profiles(_))) => {
             tracing::warn!("{lack}");
             Ok(false)
@@ -180,6 +182,7 @@ async fn repair(
     let repaired = match network.activate(&expected.profiles, &say).await {
         Ok(()) => released(run, expected, wait(run, expected, netlink, bound)).await,
         Err(NetworkError::NoProfile) => Err(lack),
+        Err(error @ NetworkError::NetworkingOff) => return Err(Lack::Network(error)),
         Err(error) => {
             tracing::warn!("{}", chain(&error));
             Err(lack)
