@@ -152,8 +152,8 @@ fn lifecycle_agent_gives_the_uplink_an_address_before_br_ex_is_made() -> Result<
     })
 }
 
-/// lifecycle-agent takes the former /etc and /var over, and with them the document and its profiles: its service fails until its roll
-/// back, which starts kubelet with the former address.
+/// lifecycle-agent copies /etc and /var, and with them the document and its profiles. Its service fails until its roll back, which
+/// starts kubelet with the former address.
 fn a_document_keeps_its_address(case: &mut Case<'_>, inside: &Inside) -> Result<(), Error> {
     let document = Document::new().with("192.0.2.10", "192.0.2.20").text();
     inside.write(HOST_FILE, &document)?;
