@@ -207,7 +207,7 @@ mod tests {
             (
                 rolled_back(Phase::Confirm, PhaseError::Stopped),
                 TrialState::Undone,
-                "waiting for the confirmation was stopped by a signal",
+                "waiting for the confirmation was stopped",
             ),
             (
                 rolled_back(Phase::Probe, PhaseError::Probes(Vec::new())),
@@ -222,9 +222,9 @@ mod tests {
             (
                 Error::TrialStays(Box::new(Error::Stopped)),
                 TrialState::RollBackFailed,
-                "the trial cannot be undone: stopped by a signal; nothing was changed",
+                "the trial cannot be undone: stopped; nothing was changed",
             ),
-            (Error::Stopped, TrialState::Failed, "stopped by a signal; nothing was changed"),
+            (Error::Stopped, TrialState::Failed, "stopped; nothing was changed"),
         ] {
             assert_eq!((end_of(Some(&error)).state, &*reason(&error)), (state, text));
         }
