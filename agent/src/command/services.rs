@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// The bound of a question. A service that is there answers within milliseconds.
-const ANSWER: Duration = Duration::from_secs(5);
+pub(super) const ANSWER: Duration = Duration::from_secs(5);
 
 /// The bound of a look at the current state where NetworkManager answers nothing.
 const SILENT: Duration = Duration::from_secs(10);

@@ -122,7 +122,9 @@ async fn turn(report: &StatusReport) -> Option<String> {
 /// Why kubelet does not run although nothing of the agent holds the boot: its job is over, and systemd starts it no more.
 async fn kubelet() -> Option<String> {
     const KUBELET: &str = "kubelet.service";
-    let failed = failed_below(KUBELET).await.or_warn().flatten()?;
+    // A bus that says nothing must not end the account; a service that is down is named before.
+    let failed = tokio::time::timeout(services::ANSWER, failed_below(KUBELET)).await.ok()?;
+    let failed = failed.or_warn().flatten()?;
     Some(match failed == KUBELET {
         true => format!("{KUBELET} failed: `systemctl status {KUBELET}`"),
         false => {
@@ -183,7 +185,7 @@ async fn find(paths: &Paths, settings: &Settings, depth: Depth) -> Result<NodeSt
         report.awaits_kubelet = report.awaits_kubelet && bridge::awaits_kubelet(paths).await;
     }
     let asks = depth == Depth::Gateways && paths.has_network();
-    if asks && paths.is_system() && !report.held {
+    if asks && paths.is_system() && !report.held && report.down.is_none() {
         report.kubelet = kubelet().await;
         report.added_routes = gateway::added_routes(paths, settings).await;
     }
