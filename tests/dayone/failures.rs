@@ -138,13 +138,13 @@ fn each_cause_is_named_and_undone() -> Result<(), Error> {
         inside.sh("systemctl stop dayone.service")?;
         case.peer_mut().fault(Fault::DropTraffic, false)?;
         failed(case, &it, 3, "probe api failed", &before)?;
+        let way = "packets to 198.51.100.10 leave by br-ex from 192.0.2.10 through 192.0.2.1";
+        assert!(it.text().contains(way), "{}", it.text());
 
         stop_open_vswitch(&inside)?;
         let it = try_document(&inside, &good)?;
         inside.sh("systemctl start openvswitch-switch.service")?;
         failed(case, &it, 1, "Open vSwitch's database", &before)?;
-        let way = "packets to 198.51.100.10 leave by br-ex from 192.0.2.10 through 192.0.2.1";
-        assert!(it.text().contains(way), "{}", it.text());
 
         inside.sh("mount -t tmpfs -o size=32k tmpfs /var/lib/dayone; dd if=/dev/zero of=/var/lib/dayone/full bs=32k count=2 2>/dev/null || :")?;
         let it = try_document(&inside, &good)?;
