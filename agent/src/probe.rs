@@ -20,8 +20,8 @@ use self::{
     wire::{Asked, Verdict, Wire},
 };
 use crate::{
-    client::netlink::Netlink,
-    model::{Family, Gateway, LinkRef, NameServer, Planned, ProbeResult},
+    client::netlink::{Netlink, NetlinkError},
+    model::{Family, Gateway, Link, LinkRef, NameServer, Planned, ProbeResult},
     paths::Paths,
     settings::{Policy, Probes},
 };
@@ -282,50 +282,66 @@ pub(crate) async fn run(
     futures_util::future::join_all(probes.iter().cloned().map(one)).await
 }
 
-/// The targets of a silent probe whose way is told.
+/// The targets of a silent probe whose way is named.
 const WAYS: usize = 4;
 
-/// The way that the kernel gives packets to each target that did not answer: a route that somebody has added leads elsewhere than
-/// the document's.
+/// The time for the kernel's answers about them, beyond the probe's own.
+const KERNEL: Duration = Duration::from_secs(1);
+
+/// Returns the way that the kernel gives packets to each target that did not answer: a route that somebody has added leads elsewhere
+/// than the document's.
 async fn ways(targets: BTreeSet<IpAddr>, netlink: &Netlink) -> String {
-    let mut told = String::new();
-    for ip in targets.into_iter().take(WAYS) {
-        told += &match netlink.way_to(ip).await {
-            Ok(Some(way)) => match added_route(ip, netlink).await {
-                Some(added) => format!("; packets to {ip} leave {way}, by {added}"),
-                None => format!("; packets to {ip} leave {way}"),
-            },
-            Ok(None) => format!("; no route leads to {ip}"),
-            Err(error) => {
-                tracing::debug!("{}", nmgen::chain(&error));
-                continue;
-            }
-        };
+    let named = async {
+        let links = netlink.links().await?;
+        let mut named = String::new();
+        for ip in targets.into_iter().take(WAYS) {
+            named += &match netlink.way_to(ip, &links).await? {
+                Some(way) => match added_route(ip, &links, netlink).await? {
+                    Some(added) => format!("; packets to {ip} leave {way}, by {added}"),
+                    None => format!("; packets to {ip} leave {way}"),
+                },
+                None => format!("; no route leads to {ip}"),
+            };
+        }
+        Ok::<_, NetlinkError>(named)
+    };
+    match tokio::time::timeout(KERNEL, named).await {
+        Ok(Ok(named)) => named,
+        Ok(Err(error)) => {
+            tracing::warn!("the way of packets is not known: {}", nmgen::chain(&error));
+            String::new()
+        }
+        Err(_late) => String::new(),
     }
-    told
 }
 
-/// The route of packets to this address, if somebody added it by hand, with the command that removes it.
-async fn added_route(ip: IpAddr, netlink: &Netlink) -> Option<String> {
-    let command = netlink.removal_of_added_route(ip).await;
-    let command =
-        command.inspect_err(|error| tracing::debug!("{}", nmgen::chain(error))).ok()??;
-    Some(format!("a route that somebody added: `{command}` removes it"))
+/// Returns the route of packets to this address if no configuration has it, with the command that removes it.
+async fn added_route(
+    ip: IpAddr,
+    links: &[Link],
+    netlink: &Netlink,
+) -> Result<Option<String>, NetlinkError> {
+    let command = netlink.removal_of_added_route(ip, links).await?;
+    Ok(command.map(|command| format!("a route of no configuration: `{command}` removes it")))
 }
 
-/// Routes that somebody added by hand for packets to the API; nothing is sent to it.
+/// Returns the routes of packets to the API that no configuration has; nothing is sent to it.
+///
+/// # Errors
+/// The kernel does not answer.
 pub(crate) async fn added_routes_to_api(
     settings: &Probes,
     paths: &Paths,
     netlink: &Netlink,
-) -> Vec<String> {
-    let Some(address) = api_address(settings, paths) else { return Vec::new() };
+) -> Result<Vec<String>, NetlinkError> {
+    let Some(address) = api_address(settings, paths) else { return Ok(Vec::new()) };
+    let links = netlink.links().await?;
     let mut found = Vec::new();
     for ip in api::targets(&address).await {
-        let added = added_route(ip, netlink).await;
+        let added = added_route(ip, &links, netlink).await?;
         found.extend(added.map(|added| format!("packets to the API ({ip}) leave by {added}")));
     }
-    found
+    Ok(found)
 }
 
 fn api_address(settings: &Probes, paths: &Paths) -> Option<String> {

@@ -199,16 +199,20 @@ impl Netlink {
         Ok(found)
     }
 
-    /// Returns the way that the kernel gives packets to this address; `None` if no route leads there.
-    pub(crate) async fn way_to(&self, ip: IpAddr) -> Result<Option<RouteAnswer>> {
-        let (route, links) = (self.route_to(ip, RouteFlags::empty()).await?, self.links().await?);
-        Ok(route.and_then(|route| routes::way(&route, &links)))
+    /// Returns the way that the kernel gives packets to this address by one of these links; `None` if no route leads there.
+    pub(crate) async fn way_to(&self, ip: IpAddr, links: &[Link]) -> Result<Option<RouteAnswer>> {
+        let route = self.route_to(ip, RouteFlags::empty()).await?;
+        Ok(route.and_then(|route| routes::way(&route, links)))
     }
 
-    /// Returns the command that removes the route of packets to this address, if somebody added it to the main table by hand.
-    pub(crate) async fn removal_of_added_route(&self, ip: IpAddr) -> Result<Option<String>> {
-        let (route, links) = (self.route_to(ip, RouteFlags::FibMatch).await?, self.links().await?);
-        Ok(route.and_then(|route| routes::removal(&route, &links)))
+    /// Returns the command that removes the route of packets to this address, if no configuration has it.
+    pub(crate) async fn removal_of_added_route(
+        &self,
+        ip: IpAddr,
+        links: &[Link],
+    ) -> Result<Option<String>> {
+        let route = self.route_to(ip, RouteFlags::FibMatch).await?;
+        Ok(route.and_then(|route| routes::removal(&route, links)))
     }
 
     async fn route_to(&self, ip: IpAddr, flags: RouteFlags) -> Result<Option<RouteMessage>> {
@@ -303,9 +307,10 @@ impl Netlink {
     }
 }
 
-/// Whether the kernel has no route, or one that says so.
+/// Returns whether the kernel has no route, or one of the types unreachable, blackhole (EINVAL) or prohibit (EACCES).
 fn is_without_route(error: &std::io::Error) -> bool {
-    matches!(error.kind(), ErrorKind::NetworkUnreachable | ErrorKind::HostUnreachable)
+    use ErrorKind::{HostUnreachable, InvalidInput, NetworkUnreachable, PermissionDenied};
+    matches!(error.kind(), NetworkUnreachable | HostUnreachable | InvalidInput | PermissionDenied)
 }
 
 fn address(message: AddressMessage, links: &[Link]) -> Option<KeptAddress> {

@@ -170,7 +170,7 @@ impl Ovsdb {
     pub(crate) async fn carried_out(&mut self, bound: Duration) -> Result {
         let operation = "to wait for ovs-vswitchd";
         let select = json!({"op": "select", "table": DB, "where": [], "columns": ["next_cfg"]});
-        let result = self.transact(operation, vec![reconfigure(), select]).await?;
+        let result = self.transact("a change of next_cfg", vec![reconfigure(), select]).await?;
         let wanted = result.get(1).and_then(|r| r.pointer("/rows/0/next_cfg")).cloned();
         let milliseconds = u32::try_from(bound.as_millis()).unwrap_or(u32::MAX);
         let wait = json!({"op": "wait", "timeout": milliseconds, "table": DB,

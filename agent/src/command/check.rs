@@ -171,7 +171,7 @@ async fn checked(paths: &Paths, warnings: &mut Vec<String>) -> Result<CheckRepor
         false => {
             let reason = match failed(paths, digest) {
                 Some(failed) => {
-                    format!("{path} is valid{failed}; the next boot tries {digest} once")
+                    format!("{path} is valid{failed}; {digest} is tried again")
                 }
                 None => format!("{path} is valid and pending: the next boot applies {digest}"),
             };

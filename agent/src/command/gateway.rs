@@ -66,10 +66,10 @@ pub(super) async fn silent(
     })
 }
 
-/// Routes that somebody added by hand for packets to the API.
+/// Returns the routes of packets to the API that no configuration has.
 pub(super) async fn added_routes(paths: &Paths, settings: &Settings) -> Vec<String> {
     let Some(netlink) = Netlink::connect().or_warn() else { return Vec::new() };
-    probe::added_routes_to_api(&settings.probe, paths, &netlink).await
+    probe::added_routes_to_api(&settings.probe, paths, &netlink).await.or_warn().unwrap_or_default()
 }
 
 /// Returns the families of the commit that are gone, where another one is there: without any, the gateways are silent.

@@ -119,11 +119,14 @@ async fn turn(report: &StatusReport) -> Option<String> {
     })
 }
 
-/// Why kubelet does not run although nothing of the agent holds the boot: its job is over, and systemd starts it no more.
+/// Returns why kubelet does not run although nothing of the agent holds the boot: its job is over, and systemd starts it no more.
 async fn kubelet() -> Option<String> {
     const KUBELET: &str = "kubelet.service";
     // A bus that says nothing must not end the account; a service that is down is named before.
-    let failed = tokio::time::timeout(services::ANSWER, failed_below(KUBELET)).await.ok()?;
+    let Ok(failed) = tokio::time::timeout(services::ANSWER, failed_below(KUBELET)).await else {
+        tracing::warn!("systemd does not say whether kubelet has failed");
+        return None;
+    };
     let failed = failed.or_warn().flatten()?;
     Some(match failed == KUBELET {
         true => format!("{KUBELET} failed: `systemctl status {KUBELET}`"),

@@ -64,7 +64,7 @@ pub(crate) struct Failures {
 }
 
 impl Failures {
-    /// Returns how often the document failed, and by what; `last` is when.
+    /// Returns how often the document failed, and by what; `last` names the boot of the last failure, in words.
     pub(crate) fn in_words(&self, last: &str) -> String {
         format!("it failed {}{last}; the last error: {}", times(self.count), self.last_error)
     }

@@ -28,6 +28,7 @@ use crate::{
     },
     error::{Error, Result},
     model::memory::Memory,
+    network::NetworkError,
     paths::Paths,
     state::Parsed,
     status::{Fault, Success, phase::Phase},
@@ -89,10 +90,17 @@ async fn put_in_force(run: &Run<'_>, extent: Extent) -> Result<Success> {
             return Ok(Success::Nothing);
         }
         // Its network stays, so it has to come up like that of a document that is there; but nothing holds this boot.
-        if let Some(uplinks) = record.uplinks()
-            && !is_proved(run, uplinks).await?
-        {
-            run.warn("the network of the removed document did not return");
+        if let Some(uplinks) = record.uplinks() {
+            match is_proved(run, uplinks).await {
+                Ok(true) => {}
+                Ok(false) => run.warn("the network of the removed document did not return"),
+                Err(Error::Network(error @ NetworkError::NetworkingOff)) => {
+                    run.warn(&format!(
+                        "the network of the removed document did not return: {error}"
+                    ));
+                }
+                Err(error) => return Err(error),
+            }
         }
         return Ok(Success::Removed);
     };
@@ -186,8 +194,8 @@ async fn transact(
     Ok(result?)
 }
 
-/// Counts a failure of the document. A stop does not count: the machine is shutting down. Neither does what the old network does
-/// not answer either.
+/// Counts a failure of the document. A stop does not count: the machine is shutting down, or the document is corrected. Neither
+/// does what the old network does not answer either.
 fn note_failure(paths: &Paths, record: &Record, document: &Document, failure: &Failure) {
     let why = chain(failure);
     let (digest, source) = (&document.digest, &*document.path);

@@ -58,6 +58,8 @@ async fn carrier(run: &Run<'_>, error: &Error, extent: Extent) -> Result<Success
                     run.status.update(|s| s.probes_after = answers);
                     return Ok(Success::Unchanged);
                 }
+                // The correction that has ended the run since is tried first.
+                None if run.is_stopped() => return Err(Fallback::None),
                 None => return Err(Fallback::LastGood(format!("{name} is in force"))),
             },
             Err(error) => tracing::warn!("{}", chain(&error)),

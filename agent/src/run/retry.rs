@@ -132,6 +132,7 @@ pub(crate) async fn repeat(paths: &Paths, kind: AttemptKind, mut extent: Extent)
         let inputs = Inputs::now(paths);
         let connected = connected_now().await;
         let attempted = match failures {
+            // Files that change all the time must not end every attempt.
             0 => attempt(paths, &signals.stop, kind, extent, Caller::Service).await,
             _ => attempt_again(paths, &inputs, &signals.stop, (kind, extent)).await,
         };
@@ -165,7 +166,9 @@ pub(crate) async fn repeat(paths: &Paths, kind: AttemptKind, mut extent: Extent)
         // What answered earlier in this boot refuses a document only for a time.
         let is_refused = has_refused(paths, &error);
         let bound = pace.pause(&error, failures).min(patience(paths).max(pace.first));
-        pauses(paths, &error, &describe(&error, bound, is_refused));
+        if Inputs::now(paths) == inputs {
+            pauses(paths, &error, &describe(&error, bound, is_refused));
+        }
         let grown = async {
             let grown = std::pin::pin!(network_has_grown(connected, pace.hold(ended)));
             // The network's return does not wait for the account of the wire.

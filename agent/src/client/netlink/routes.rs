@@ -63,7 +63,7 @@ impl fmt::Display for RouteAnswer {
     }
 }
 
-/// The question for the route to an address; with `FibMatch` for the one in the table.
+/// Returns the question for the route to an address; with `FibMatch`, for the one in the table.
 pub(super) fn query(ip: IpAddr, flags: RouteFlags) -> RouteMessage {
     let mut query = RouteMessage::default();
     let (family, length, destination) = match ip {
@@ -76,7 +76,7 @@ pub(super) fn query(ip: IpAddr, flags: RouteFlags) -> RouteMessage {
     query
 }
 
-/// The answer to a [`query`]; `None` for a route that sends nothing out.
+/// Returns what the answer to a [`query`] says; `None` for a route that sends nothing out.
 pub(super) fn way(route: &RouteMessage, links: &[Link]) -> Option<RouteAnswer> {
     let all = &route.attributes;
     let index = all.iter().find_map(|attribute| match attribute {
@@ -92,8 +92,9 @@ pub(super) fn way(route: &RouteMessage, links: &[Link]) -> Option<RouteAnswer> {
     Some(RouteAnswer { link, source, gateway: gateway(all) })
 }
 
-/// The command that removes a route of the main table that somebody added by hand: ip-route(8) gives it the protocol "boot", and
-/// NetworkManager, the kernel and routing daemons have their own.
+/// Returns the command that removes a route of the main table without a configuration: ip-route(8) gives it the protocol "boot", as
+/// some programs do. NetworkManager, the kernel and routing daemons have their own. The command names the protocol, so that it
+/// never removes another route. A default route stays: it may be all that the node has left.
 pub(super) fn removal(route: &RouteMessage, links: &[Link]) -> Option<String> {
     let header = &route.header;
     if header.protocol != RouteProtocol::Boot
@@ -107,13 +108,12 @@ pub(super) fn removal(route: &RouteMessage, links: &[Link]) -> Option<String> {
         RouteAttribute::Destination(RouteAddress::Inet(ip)) => Some(ip.to_string()),
         RouteAttribute::Destination(RouteAddress::Inet6(ip)) => Some(ip.to_string()),
         _ => None,
-    });
-    let destination = destination.map_or_else(
-        || "default".to_owned(),
-        |ip| format!("{ip}/{}", header.destination_prefix_length),
-    );
+    })?;
+    let length = header.destination_prefix_length;
     let via = gateway.map(|gateway| format!(" via {gateway}")).unwrap_or_default();
-    Some(format!("ip{family} route del {destination}{via} dev {link}"))
+    let metric = route.attributes.iter().find_map(metric);
+    let metric = metric.map(|metric| format!(" metric {metric}")).unwrap_or_default();
+    Some(format!("ip{family} route del {destination}/{length}{via} dev {link} proto boot{metric}"))
 }
 
 /// Tables over 255 do not fit into the header.
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn a_route_that_somebody_added_comes_with_the_command_that_removes_it() {
+    fn a_route_without_a_configuration_comes_with_the_command_that_removes_it_only() {
         let to = RouteAttribute::Destination(RouteAddress::Inet([198, 51, 100, 0].into()));
         let command = |protocol, attributes: &[RouteAttribute]| {
             let mut route = route(attributes.to_vec());
@@ -219,10 +219,14 @@ mod tests {
         let (by_hand, out) = (RouteProtocol::Boot, RouteAttribute::Oif(2));
         assert_eq!(
             command(by_hand, &[to.clone(), by(9), out.clone()]).as_deref(),
-            Some("ip route del 198.51.100.0/24 via 192.0.2.9 dev eno1")
+            Some("ip route del 198.51.100.0/24 via 192.0.2.9 dev eno1 proto boot")
         );
-        let default = command(by_hand, &[by(9), out.clone()]);
-        assert_eq!(default.as_deref(), Some("ip route del default via 192.0.2.9 dev eno1"));
+        let first = [to.clone(), out.clone(), RouteAttribute::Priority(10)];
+        assert_eq!(
+            command(by_hand, &first).as_deref(),
+            Some("ip route del 198.51.100.0/24 dev eno1 proto boot metric 10")
+        );
+        assert_eq!(command(by_hand, &[by(9), out.clone()]), None);
         // NetworkManager's, and one of another table.
         assert_eq!(command(RouteProtocol::Static, &[to.clone(), by(9), out.clone()]), None);
         assert_eq!(command(by_hand, &[RouteAttribute::Table(7), to, out]), None);

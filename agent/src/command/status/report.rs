@@ -76,7 +76,7 @@ pub(super) struct StatusReport {
     pub(super) causes: Vec<Cause>,
     /// The unit of the agent that waits for its turn in the boot, and for what.
     pub(super) turn: Option<String>,
-    /// Routes that somebody added by hand for packets to the API: no drift, since day two adds routes on purpose.
+    /// Routes of packets to the API that no configuration has: no drift, since day two adds routes on purpose.
     pub(super) added_routes: Vec<String>,
     /// The failed unit for which kubelet does not run, with the command that shows it.
     pub(super) kubelet: Option<String>,

@@ -103,7 +103,7 @@ fn without_route<'n, 't>(root: &'n Node<'t>, family: &str) -> Option<&'n Node<'t
     items.filter_map(|item| item.get("ip")).find(is_meant)
 }
 
-/// OVN-Kubernetes of a cluster with both families ends where their default routes leave by two interfaces.
+/// Warns if the default routes of the two families leave by two interfaces: in a cluster with both, OVN-Kubernetes does not start.
 fn routes_apart(member: &Member<'_>, diagnostics: &mut Diagnostics) {
     let Some(document) = member.host.document() else { return };
     let by = |family: bool| {
@@ -119,7 +119,7 @@ fn routes_apart(member: &Member<'_>, diagnostics: &mut Diagnostics) {
     }
     let message =
         format!("the default route of IPv4 leaves by {first}, and that of IPv6 by {other}");
-    let help = "in a cluster with both families OVN-Kubernetes does not start here: give both routes one interface";
+    let help = "in a cluster with both families OVN-Kubernetes does not start here: give both routes one interface; in a cluster with one family, --allow default-routes-apart";
     diagnostics.add(DEFAULT_ROUTES_APART, document.place(node.span), message, help);
 }
 
