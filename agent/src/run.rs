@@ -57,7 +57,7 @@ pub(crate) struct Run<'a> {
     pub(crate) settings: Settings,
     pub(crate) status: StatusFile,
     pub(crate) progress: Progress,
-    /// Turns true on SIGTERM and SIGINT.
+    /// Turns true on SIGTERM and SIGINT, and for a corrected document.
     stop: watch::Receiver<bool>,
     /// Held until the run is dropped.
     lock: Lock,

@@ -33,7 +33,7 @@ pub(crate) struct Transaction<'a, N> {
     pub(crate) paths: &'a Paths,
     pub(crate) settings: &'a Settings,
     pub(crate) progress: &'a Progress,
-    /// Turns true on SIGTERM and SIGINT.
+    /// Turns true on SIGTERM and SIGINT, and for a corrected document.
     pub(crate) stop: watch::Receiver<bool>,
     /// Whether the change is judged by what this node had in this boot ([`memory`]).
     pub(crate) is_remembered: bool,

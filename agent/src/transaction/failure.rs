@@ -16,7 +16,7 @@ use crate::{
 pub(crate) enum PhaseError {
     #[error("took longer than {:.0} s", .0.as_secs_f64())]
     TimedOut(Duration),
-    #[error("was stopped by a signal, or for a corrected document")]
+    #[error("was stopped")]
     Stopped,
     #[error(transparent)]
     Network(#[from] NetworkError),
