@@ -288,8 +288,8 @@ const WAYS: usize = 4;
 /// The time for the kernel's answers about them, beyond the probe's own.
 const KERNEL: Duration = Duration::from_secs(1);
 
-/// Returns the way that the kernel gives packets to each target that did not answer: a route that somebody has added leads elsewhere
-/// than the document's.
+/// Returns the way that the kernel gives packets to each target that did not answer: a route that somebody has added leads
+/// elsewhere than the document's.
 async fn ways(targets: BTreeSet<IpAddr>, netlink: &Netlink) -> String {
     let named = async {
         let links = netlink.links().await?;

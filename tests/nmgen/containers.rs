@@ -13,10 +13,11 @@ use tests::{documents, program};
 const BESIDE: [&str; 3] = ["bridge-missing", "boot-mac-unknown", "yaml-dialect"];
 
 /// Findings that conclude from something that a policy leaves to the node.
-const OF_WHOLE: [&str; 12] = [
+const OF_WHOLE: [&str; 13] = [
     "address-beside-dhcp",
     "base-undeclared",
     "cluster-static-address",
+    "default-routes-apart",
     "dns-without-interface",
     "mac-not-fixed",
     "no-default-route",
