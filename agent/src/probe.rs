@@ -24,6 +24,7 @@ use crate::{
     model::{Family, Gateway, Link, LinkRef, NameServer, Planned, ProbeResult},
     paths::Paths,
     settings::{Policy, Probes},
+    warn::OrWarn as _,
 };
 
 /// Reads an answer of a name server and of a gateway, and as lines of `resolv.conf`.
@@ -305,14 +306,9 @@ async fn ways(targets: BTreeSet<IpAddr>, netlink: &Netlink) -> String {
         }
         Ok::<_, NetlinkError>(named)
     };
-    match tokio::time::timeout(KERNEL, named).await {
-        Ok(Ok(named)) => named,
-        Ok(Err(error)) => {
-            tracing::warn!("the way of packets is not known: {}", nmgen::chain(&error));
-            String::new()
-        }
-        Err(_late) => String::new(),
-    }
+    const UNKNOWN: &str = "the way of packets is not known";
+    let answered = tokio::time::timeout(KERNEL, named).await.or_warn_of(UNKNOWN);
+    answered.and_then(|named| named.or_warn_of(UNKNOWN)).unwrap_or_default()
 }
 
 /// Returns the route of packets to this address if no configuration has it, with the command that removes it.

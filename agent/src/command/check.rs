@@ -114,9 +114,9 @@ fn told(paths: &Paths, report: &CheckReport) -> Result {
     Ok(())
 }
 
-/// What is to be said of a text that has failed on this node.
-fn failed(paths: &Paths, digest: &Digest) -> Option<String> {
-    let failures = Record::load(paths).failures.filter(|failures| failures.digest == *digest)?;
+/// Returns what the page says of a text that has failed on this node.
+fn failed(paths: &Paths, record: &Record, digest: &Digest) -> Option<String> {
+    let failures = record.known_failures(digest)?;
     let last = match failures.boot_id == boot_id(paths) {
         true => ", last in this boot",
         false => ", last in an earlier boot",
@@ -137,10 +137,11 @@ fn given(paths: &Paths, file: &Path, warnings: &mut Vec<String>) -> Result<Check
     }
     warnings.extend(machine_config::edited_files(paths, &parsed));
     let path = document.path.display();
-    let (verdict, reason) = match Record::load(paths).in_force(paths, &document.digest)? {
+    let record = Record::load(paths);
+    let (verdict, reason) = match record.in_force(paths, &document.digest)? {
         true => (BootPath::InForce, format!("{path} is valid; its content is in force")),
         false => {
-            let failed = failed(paths, &document.digest).unwrap_or_default();
+            let failed = failed(paths, &record, &document.digest).unwrap_or_default();
             (BootPath::Valid, format!("{path} is valid{failed}"))
         }
     };
@@ -169,7 +170,7 @@ async fn checked(paths: &Paths, warnings: &mut Vec<String>) -> Result<CheckRepor
     let (verdict, reason) = match is_in_force {
         true => (BootPath::InForce, format!("{path} is in force")),
         false => {
-            let reason = match failed(paths, digest) {
+            let reason = match failed(paths, &record, digest) {
                 Some(failed) => {
                     format!("{path} is valid{failed}; {digest} is tried again")
                 }

@@ -72,10 +72,8 @@ impl Inputs {
             let directories: Vec<&Path> = directories.iter().map(PathBuf::as_path).collect();
             let watch = Watch::on(&directories).map_err(failed)?;
             let now = Self::now(paths);
-            let counted = |inputs: &Self| -> Vec<Input> {
-                inputs.0.iter().filter(|input| counts(&input.path)).cloned().collect()
-            };
-            if counted(&now) != counted(self) {
+            let is_counted = |input: &&Input| counts(&input.path);
+            if now.0.iter().filter(is_counted).ne(self.0.iter().filter(is_counted)) {
                 return Ok(());
             }
             watch.changed().await.map_err(failed)?;

@@ -155,16 +155,21 @@ impl Record {
         all.iter().all(|digest| self.service_files().contains(digest))
     }
 
+    /// Returns the failures of this document; `None` if the record has none, or those of another one.
+    pub(crate) fn known_failures(&self, digest: &Digest) -> Option<&Failures> {
+        self.failures.as_ref().filter(|failures| failures.digest == *digest)
+    }
+
     /// The number of failures of this document.
     pub(crate) fn failures_of(&self, digest: &Digest) -> u32 {
-        self.failures.as_ref().filter(|f| f.digest == *digest).map_or(0, |f| f.count)
+        self.known_failures(digest).map_or(0, |failures| failures.count)
     }
 
     /// The failures of a document that is not tried again in this boot: `most` of them, or more. Each boot tries once, since
     /// somebody may have mended the network meanwhile, unless the attempts keep ending with the agent or the machine. 0: never
     /// given up, and neither is a document in force: it has worked here, and the network may be away for any time.
     pub(crate) fn given_up(&self, paths: &Paths, digest: &Digest, most: u32) -> Option<&Failures> {
-        let failures = self.failures.as_ref().filter(|f| f.digest == *digest)?;
+        let failures = self.known_failures(digest)?;
         let is_enough = most != 0 && failures.count >= most;
         let is_tried = failures.boot_id == boot_id(paths);
         // Unless `applied` can be read, the document may be in force.

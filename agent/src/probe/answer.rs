@@ -20,7 +20,7 @@ impl From<String> for Answered {
     }
 }
 
-/// The addresses that the last attempt of a probe asked; one on a link of its own needs no route.
+/// The addresses that the last attempt of a probe asked, without name servers of a single link: no route decides about those.
 pub(super) type Targets = RefCell<BTreeSet<IpAddr>>;
 
 /// Why no answer came.

@@ -29,10 +29,10 @@ fn parse(text: &str) -> Option<String> {
     Some(if bare_v6 { format!("[{host}]:{port}") } else { format!("{host}:{port}") })
 }
 
-/// The time for a name server: whoever asks has the answer to wait for.
+/// The time for a lookup of which a person waits for the end.
 const LOOKUP: Duration = Duration::from_secs(1);
 
-/// The addresses of `host:port`, unless no name server answers at once.
+/// Returns the addresses of `host:port`; none if no name server answers in time.
 pub(super) async fn targets(address: &str) -> Vec<IpAddr> {
     match tokio::time::timeout(LOOKUP, lookup_host(address)).await {
         Ok(Ok(found)) => found.map(|target| target.ip()).collect(),

@@ -58,7 +58,7 @@ async fn carrier(run: &Run<'_>, error: &Error, extent: Extent) -> Result<Success
                     run.status.update(|s| s.probes_after = answers);
                     return Ok(Success::Unchanged);
                 }
-                // The correction that has ended the run since is tried first.
+                // The run was stopped meanwhile: a corrected document is tried first.
                 None if run.is_stopped() => return Err(Fallback::None),
                 None => return Err(Fallback::LastGood(format!("{name} is in force"))),
             },

@@ -204,7 +204,7 @@ fn of_run_and_record(node: &NodeStatus) -> Assessment {
     }
     if let Some(digest) = &report.pending {
         // A later run, of the automatic bridge, has replaced the account of the failure.
-        let failures = record.failures.as_ref().filter(|failure| failure.digest == *digest);
+        let failures = record.known_failures(digest);
         let what = match boot.digest.as_deref() == Some(&*digest.to_string()) {
             true => "files of /etc/nmstate, which are applied with it, changed",
             false => "it changed",
