@@ -298,8 +298,12 @@ impl<'place> VmCase<'place> {
     /// Journal, network and console of the machine, for the report of a failed case.
     pub fn report(&self) -> String {
         let console = last_lines(&self.console());
+        // A daemon that hangs says where: by its log, or by what each of its threads waits for in the kernel.
         let commands = "journalctl --boot --no-pager --output=short-monotonic --lines=150; \
-                        echo; nmcli device; ip address; ip route; ovs-vsctl show";
+                        echo; nmcli device; ip address; ip route; ovs-vsctl show; \
+                        tail --lines=40 /var/log/openvswitch/ovs-vswitchd.log; \
+                        for task in /proc/$(pidof ovs-vswitchd)/task/*; do \
+                        paste $task/comm $task/wchan; head -n 3 $task/stack; done";
         let journal = match self.inside().and_then(|inside| inside.run(&["sh", "-c", commands])) {
             Ok(output) => output.stdout,
             Err(e) => e.to_string(),

@@ -25,7 +25,7 @@ use self::effort::Effort;
 use self::known::missing_field;
 use self::locate::{Judge, guilty, is_missing_field, is_schema, reason, remove};
 use self::nearest::{field_of_interface, nearest};
-use self::words::{BOOLEAN, unknown_field};
+use self::words::{BOOLEAN, UNTAGGED, unknown_field};
 use crate::check::whole_interface::is_type;
 use crate::interface::DESIRED;
 use crate::state::{Refusal, State};
@@ -233,7 +233,7 @@ fn original(path: &Path, removed: &[Path]) -> Path {
 /// the section that lacks something.
 fn to_fault(path: Path, reason: &str, root: &Node<'_>) -> Path {
     let steps = path.steps();
-    if reason.contains("invalid type: sequence") {
+    if reason.contains("invalid type: sequence") || reason.contains(UNTAGGED) {
         let is_list = matches!(root.find(&path), Some(Node { value: Value::Sequence(_), .. }));
         return match path.split_last() {
             Some((Step::Index(_), list)) if !is_list => list,
@@ -305,7 +305,9 @@ fn diagnostic(document: &Document<'_>, path: &Path, refusal: &Refusal, judge: Ju
     let is_scalar = document.root.find(path).is_some_and(|node| node.text().is_some());
     let rule = match () {
         () if is_missing_field(&text) => MISSING_FIELD,
-        () if is_scalar || text.contains("invalid type") => INVALID_VALUE,
+        () if is_scalar || text.contains("invalid type") || text.contains(UNTAGGED) => {
+            INVALID_VALUE
+        }
         () => REFUSED,
     };
     let at = path.to_string();

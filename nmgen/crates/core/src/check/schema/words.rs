@@ -8,8 +8,14 @@ pub(super) const BOOLEAN: &str = "Need to be boolean";
 /// A list whose items nmstate took for the fields of a mapping.
 pub(super) const LIST: &str = "a list, where a mapping is expected";
 
+/// The beginning of nmstate's refusal of a list or a mapping as an interface's type, the only word that it takes from others.
+pub(super) const UNTAGGED: &str = "data did not match any variant of untagged enum";
+
 /// The refusal without names of Rust types.
 pub(super) fn plain(reason: &str) -> String {
+    if let Some((before, _)) = reason.split_once(UNTAGGED) {
+        return format!("{before}a list or a mapping, where a word is expected");
+    }
     if let Some((before, after)) = reason.split_once("invalid length ")
         && after.contains("expected struct")
     {
@@ -84,6 +90,10 @@ mod tests {
             ("invalid type: sequence, expected enum BondMode", "a list, where a word is expected"),
             ("invalid type: map, expected a string", "a mapping, where a string is expected"),
             ("invalid digit found in string", "not a number"),
+            (
+                "interfaces[0].type: data did not match any variant of untagged enum InterfaceType",
+                "interfaces[0].type: a list or a mapping, where a word is expected",
+            ),
             (
                 "Autoconf without DHCP is not supported yet",
                 "Autoconf without DHCP is not supported yet",
