@@ -54,13 +54,12 @@ pub fn is_control(character: char) -> bool {
 
 /// Text of others as every output shows it: no document, and no file's name, controls a terminal, a console or a log.
 pub fn printable(text: &str) -> String {
-    text.chars().map(|c| if is_control(c) { '\u{fffd}' } else { c }).collect()
+    text.replace(is_control, "\u{fffd}")
 }
 
 /// [`printable`] for text of several lines, with tabs.
 pub fn printable_lines(text: &str) -> String {
-    let shown = |c| if is_control(c) && !matches!(c, '\n' | '\t') { '\u{fffd}' } else { c };
-    text.chars().map(shown).collect()
+    text.replace(|c| is_control(c) && !matches!(c, '\n' | '\t'), "\u{fffd}")
 }
 
 /// [`printable_lines`] for a page that the program has coloured: sequences of colours stay.
