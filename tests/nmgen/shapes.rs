@@ -2,7 +2,7 @@
 //!
 //! A run draws shapes and commands by `SEED=`: always the same ones without it, since a check that fails by chance says nothing
 //! about the change it checks. `SHAPES=all` (`make shapes`) measures all of them by doubling, and prints a table; another text
-//! measures those whose name has it.
+//! measures those that have it in their line of the table.
 
 #![allow(
     clippy::unwrap_used,
@@ -144,7 +144,7 @@ fn a_document_takes_memory_and_time_in_proportion_to_its_size() {
     }
     let faults = match std::env::var("SHAPES") {
         Ok(name) => {
-            runs.retain(|run| name == "all" || run.shape.name.contains(&name));
+            runs.retain(|run| name == "all" || run.name().contains(&name));
             all(at, &runs)
         }
         Err(_) => drawn(at, &mut runs),
