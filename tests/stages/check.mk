@@ -7,9 +7,9 @@ run := tests/stages/run
 suite := tests/stages/suite
 
 .PHONY: check check-all format tree packages build unit lab nmgen core deny doc tools ramdisk node release machines older ovn \
-  nmgen-programs nmgen-release dayone two_stage soak
+  nmgen-programs nmgen-release dayone two_stage-agent two_stage-boots soak
 check: format tree unit nmgen core
-check-all: check deny doc nmgen-programs nmgen-release dayone two_stage soak
+check-all: check deny doc nmgen-programs nmgen-release dayone two_stage-boots soak
 
 format:
 	@$(run) $@ $(MAKE) --silent format
@@ -72,12 +72,16 @@ nmgen-programs: ramdisk node release tools
 nmgen-release: release
 	@$(run) $@ $(suite) nmgen release
 
-two_stage: node release ramdisk machines
-	@$(run) $@ $(suite) two_stage
+two_stage-agent: node release ramdisk machines
+	@$(run) $@ $(suite) two_stage agent
 
-# After the virtual machines. An emulated processor beside the containers is so slow that cases end by their bounds and run again.
-dayone: two_stage older ovn
+# After those virtual machines: an emulated processor that has a quarter of a real one makes their cases end by their bounds and run
+# again. Boots without a story bear company.
+dayone: two_stage-agent older ovn
 	@$(run) $@ $(suite) dayone rest
+
+two_stage-boots: two_stage-agent
+	@$(run) $@ $(suite) two_stage boots
 
 soak: check
 	@$(run) $@ tests/stages/soak

@@ -26,9 +26,6 @@ use crate::{
     warn::OrWarn as _,
 };
 
-/// The time in which NetworkManager says that it is there.
-const ANSWER: Duration = Duration::from_secs(5);
-
 /// Short, since NetworkManager waits for dayone-recover.service.
 const TURN: Duration = Duration::from_secs(20);
 
@@ -48,7 +45,7 @@ pub(crate) async fn recover(paths: &Paths) -> Result {
         }
         (false, false) => {}
         // NetworkManager would neither read the restored profiles nor give up the ones that it has.
-        (false, true) => match services::down_network_manager(paths, ANSWER).await {
+        (false, true) => match services::down_network_manager(paths, services::ANSWER).await {
             None => return undone_by_hand(paths).await,
             Some(late) if late.is_late => return Err(services::ended(late)),
             Some(down) => {
