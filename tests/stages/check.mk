@@ -75,8 +75,8 @@ nmgen-release: release
 two_stage-agent: node release ramdisk machines
 	@$(run) $@ $(suite) two_stage agent
 
-# After those virtual machines: an emulated processor that has a quarter of a real one makes their cases end by their bounds and run
-# again. Boots without a story bear company.
+# The agent's stories in virtual machines come first. Beside the containers they are so slow that they reach their bounds and run
+# again. Single boots are not.
 dayone: two_stage-agent older ovn
 	@$(run) $@ $(suite) dayone rest
 

@@ -16,10 +16,7 @@ fn one(finding: Diagnostic) -> Diagnostic {
         let code = u32::from(character);
         return finding.help(format!("the text has U+{code:04X}, {kind}: write it again"));
     }
-    let is_list = ["a list, where", "a list or a mapping, where"]
-        .iter()
-        .any(|words| finding.message.contains(words))
-        && finding.help.is_none();
+    let is_list = finding.message.contains("a list, where") && finding.help.is_none();
     let help = brackets(&finding.place).map(|value| format!("write {value} without brackets"));
     match help.filter(|_| is_list) {
         Some(help) => finding.help(help),

@@ -298,7 +298,7 @@ impl<'place> VmCase<'place> {
     /// Journal, network and console of the machine, for the report of a failed case.
     pub fn report(&self) -> String {
         let console = last_lines(&self.console());
-        // A daemon that hangs says where: by its log, or by what each of its threads waits for in the kernel.
+        // The log of ovs-vswitchd and the wait of each of its threads show where it hangs.
         let commands = "journalctl --boot --no-pager --output=short-monotonic --lines=150; \
                         echo; nmcli device; ip address; ip route; ovs-vsctl show; \
                         tail --lines=40 /var/log/openvswitch/ovs-vswitchd.log; \

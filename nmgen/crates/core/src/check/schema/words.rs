@@ -8,13 +8,13 @@ pub(super) const BOOLEAN: &str = "Need to be boolean";
 /// A list whose items nmstate took for the fields of a mapping.
 pub(super) const LIST: &str = "a list, where a mapping is expected";
 
-/// The beginning of nmstate's refusal of a list or a mapping as an interface's type, the only word that it takes from others.
+/// The beginning of nmstate's refusal of an interface's type that is a list or a mapping.
 pub(super) const UNTAGGED: &str = "data did not match any variant of untagged enum";
 
 /// The refusal without names of Rust types.
 pub(super) fn plain(reason: &str) -> String {
     if let Some((before, _)) = reason.split_once(UNTAGGED) {
-        return format!("{before}a list or a mapping, where a word is expected");
+        return format!("{before}a mapping or a list, where a word is expected");
     }
     if let Some((before, after)) = reason.split_once("invalid length ")
         && after.contains("expected struct")
@@ -92,7 +92,7 @@ mod tests {
             ("invalid digit found in string", "not a number"),
             (
                 "interfaces[0].type: data did not match any variant of untagged enum InterfaceType",
-                "interfaces[0].type: a list or a mapping, where a word is expected",
+                "interfaces[0].type: a mapping or a list, where a word is expected",
             ),
             (
                 "Autoconf without DHCP is not supported yet",
