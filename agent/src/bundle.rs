@@ -5,7 +5,6 @@ mod form;
 mod journals;
 mod redact;
 mod role;
-mod short;
 mod tokens;
 mod unpack;
 
@@ -21,11 +20,10 @@ use thiserror::Error;
 
 use self::form::BundleForm;
 pub(crate) use self::{
-    files::{Card, File, cards, files},
+    files::{Card, File, cards, files, short},
     journals::Journals,
     redact::Redactor,
     role::role,
-    short::short,
     tokens::replace,
     unpack::unpack,
 };

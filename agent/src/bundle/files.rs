@@ -1,7 +1,8 @@
 //! The files of a node that its answers depend on, and those that somebody who examines it wants to see.
 
 use std::{
-    fs, io,
+    fs,
+    io::{self, Read as _},
     os::unix::fs::PermissionsExt as _,
     path::{Path, PathBuf},
 };
@@ -9,10 +10,10 @@ use std::{
 use nmgen::source::bounded;
 use serde::{Deserialize, Serialize};
 
-use super::{redact::Redactor, short::start};
+use super::redact::Redactor;
 use crate::{
     document::digest::Digest,
-    model::{Link, Mac},
+    model::{Link, Mac, facts::SourceAnswer},
     paths::Paths,
 };
 
@@ -98,6 +99,20 @@ pub(crate) fn cards(paths: &Paths, links: &[Link]) -> Vec<Card> {
         }
     };
     links.iter().filter(|link| link.physical).map(card).collect()
+}
+
+/// The first bytes of a reader's answer: a file of the kernel's has no size.
+fn start(path: &Path, limit: u64) -> io::Result<String> {
+    let text = io::read_to_string(bounded::open(path)?.take(limit))?;
+    Ok(text.trim_end().to_owned())
+}
+
+/// A short file of the kernel's or the system's.
+pub(crate) fn short(path: &Path) -> SourceAnswer<String> {
+    match start(path, 4096) {
+        Ok(text) => SourceAnswer::Value(text),
+        Err(error) => SourceAnswer::Error(error.to_string()),
+    }
 }
 
 /// A tree, and whether a file of this name in it is collected.

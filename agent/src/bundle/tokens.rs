@@ -43,18 +43,16 @@ fn telling(files: &[File], value: &Value) -> BTreeSet<String> {
             Kind::Directory | Kind::Link { .. } | Kind::Unread { .. } => None,
         })
     };
-    let is_whole =
-        |digest: &str, text: &str| Digest::of_these(text.as_bytes()).to_string() == digest;
-    let (whole, hidden): (BTreeSet<_>, BTreeSet<_>) = {
-        let (whole, hidden): (Vec<_>, Vec<_>) =
-            texts().partition(|(_, digest, text)| is_whole(digest, text));
-        let digests =
-            |of: Vec<(&str, String, &str)>| of.into_iter().map(|(_, digest, _)| digest).collect();
-        (digests(whole), digests(hidden))
+    let (whole, hidden): (Vec<_>, Vec<_>) = texts()
+        .partition(|(_, digest, text)| Digest::of_these(text.as_bytes()).to_string() == *digest);
+    let digests = |of: Vec<(&str, String, &str)>| -> BTreeSet<String> {
+        of.into_iter().map(|(_, digest, _)| digest).collect()
     };
-    let mut found = hidden;
+    let (whole, mut found) = (digests(whole), digests(hidden));
     let mut told = |text: &str| {
-        let digests = words(text).map(|(word, _)| word).filter(|word| is_digest(word));
+        let is_digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+        let digests = words(text).map(|(word, _)| word);
+        let digests = digests.filter(|word| word.len() == 64 && word.bytes().all(is_digit));
         found.extend(digests.filter(|digest| !whole.contains(*digest)).map(str::to_owned));
     };
     let is_own = |path: &str| OWN.iter().any(|directory| path.starts_with(directory));
@@ -78,10 +76,6 @@ fn telling(files: &[File], value: &Value) -> BTreeSet<String> {
         }
         found.extend(more);
     }
-}
-
-fn is_digest(word: &str) -> bool {
-    word.len() == 64 && word.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 
 /// The words of a text, each with what is between it and the next one.
