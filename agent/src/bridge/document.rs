@@ -26,7 +26,11 @@ pub(super) fn document(inputs: &Inputs, uplink: &Uplink, profiles: &[PlannedProf
         let (Some(device), Some(local)) = (of(names.physical_id()), of(names.local_id())) else {
             continue;
         };
-        let ports: Vec<&PlannedProfile> = ports_of(profiles, &device.uuid).collect();
+        let is_port = |profile: &&PlannedProfile| {
+            matches!(profile.role, Role::Port { .. })
+                && profile.settings.text("connection", "master") == Some(&device.uuid)
+        };
+        let ports: Vec<&PlannedProfile> = profiles.iter().filter(is_port).collect();
         interfaces.extend(device::interfaces(inputs, device, &ports, &mut comments));
         interfaces.push(bridge(names, device, inputs));
         let local_interface = local_interface(names, &local.settings);
@@ -49,19 +53,9 @@ pub(super) fn document(inputs: &Inputs, uplink: &Uplink, profiles: &[PlannedProf
     comments.iter().map(comment).collect::<String>() + &text
 }
 
-fn ports_of<'a>(
-    profiles: &'a [PlannedProfile],
-    controller: &'a str,
-) -> impl Iterator<Item = &'a PlannedProfile> {
-    profiles.iter().filter(move |profile| {
-        matches!(profile.role, Role::Port { .. })
-            && profile.settings.text("connection", "master") == Some(controller)
-    })
-}
-
 fn bridge(names: BridgeNames, device: &PlannedProfile, inputs: &Inputs) -> Value {
     let ports = [device.interface_name(), names.bridge].map(|name| json!({"name": name}));
-    let options = json!({"datapath": inputs.options.datapath_type});
+    let options = json!({"datapath": inputs.datapath_type});
     let bridge = json!({"options": options, "port": ports});
     json!({"name": names.bridge, "type": "ovs-bridge", "state": "up", "bridge": bridge})
 }

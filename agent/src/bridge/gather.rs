@@ -9,7 +9,7 @@ use std::{
 use nmgen::source::bounded;
 use thiserror::Error;
 
-use super::inputs::{Files, Inputs, Options};
+use super::inputs::{Files, Inputs};
 use crate::{
     client::{
         dbus::{Bus, BusError},
@@ -53,22 +53,6 @@ pub(crate) struct Readings {
 }
 
 impl Readings {
-    /// Asks the kernel, NetworkManager and Open vSwitch.
-    async fn now(paths: &Paths, bus: &Bus, netlink: &Netlink) -> Result<Self, GatherError> {
-        let kernel = async {
-            let links = netlink.links().await?;
-            let addresses = netlink.addresses().await?;
-            Ok::<_, GatherError>((links, addresses, netlink.default_routes().await?))
-        };
-        let manager =
-            async { Ok::<_, GatherError>(tokio::try_join!(bus.connections(), bus.active())?) };
-        let bridges = async { Ok::<_, GatherError>(bridges(paths).await?) };
-        let (bridges, (links, addresses, default_routes), (profiles, active)) =
-            tokio::try_join!(bridges, kernel, manager)?;
-        let bridges = bridges.unwrap_or_default();
-        Ok(Self { links, addresses, default_routes, profiles, active, bridges })
-    }
-
     /// Takes them from a node that was collected.
     pub(crate) fn collected(facts: &Facts) -> Result<Self, GatherError> {
         let (kernel, manager) = ("the kernel", "NetworkManager");
@@ -91,7 +75,6 @@ impl Readings {
             let driver = driver(&device.join("device/uevent"))?;
             drivers.extend(driver.map(|driver| (link.name.clone(), driver)));
         }
-        let options = Options { datapath_type: settings.bridge.datapath_type.clone() };
         let files = files(paths)?.by_kernel_names(&links);
         Ok(Inputs {
             links,
@@ -102,20 +85,31 @@ impl Readings {
             active,
             files,
             bridges,
-            options,
+            datapath_type: settings.bridge.datapath_type.clone(),
             earlier: None,
         })
     }
 }
 
-/// Reads all inputs.
+/// Reads all inputs: asks the kernel, NetworkManager and Open vSwitch.
 pub(crate) async fn gather(
     paths: &Paths,
     settings: &Settings,
     bus: &Bus,
     netlink: &Netlink,
 ) -> Result<Inputs, GatherError> {
-    Readings::now(paths, bus, netlink).await?.inputs(paths, settings)
+    let kernel = async {
+        let links = netlink.links().await?;
+        let addresses = netlink.addresses().await?;
+        Ok::<_, GatherError>((links, addresses, netlink.default_routes().await?))
+    };
+    let manager =
+        async { Ok::<_, GatherError>(tokio::try_join!(bus.connections(), bus.active())?) };
+    let bridges = async { Ok::<_, GatherError>(bridges(paths).await?) };
+    let (bridges, (links, addresses, default_routes), (profiles, active)) =
+        tokio::try_join!(bridges, kernel, manager)?;
+    let bridges = bridges.unwrap_or_default();
+    Readings { links, addresses, default_routes, profiles, active, bridges }.inputs(paths, settings)
 }
 
 /// `DRIVER=` of the device below a link; a virtual link has none.

@@ -24,8 +24,8 @@ pub(crate) struct Inputs {
     pub(crate) files: Files,
     /// Bridges in OVSDB; empty if OVSDB does not run.
     pub(crate) bridges: Vec<Bridge>,
-    /// Settings of the agent.
-    pub(crate) options: Options,
+    /// The datapath of Open vSwitch by the agent's settings; `None` is the kernel's.
+    pub(crate) datapath_type: Option<String>,
     /// The uplink that a default route chose earlier in this boot.
     pub(crate) earlier: Option<String>,
 }
@@ -70,11 +70,4 @@ impl Files {
         }
         self
     }
-}
-
-/// Settings of the agent that the plan depends on.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Options {
-    /// `ovs-bridge.datapath-type`; `None` is the kernel's datapath.
-    pub(crate) datapath_type: Option<String>,
 }

@@ -59,6 +59,11 @@ impl BridgeNames {
     }
 }
 
+/// Returns whether an automatic bridge has this name.
+pub(crate) fn is_bridge(name: &str) -> bool {
+    ALL.iter().any(|names| names.bridge == name)
+}
+
 /// Whether a profile with this id belongs to an automatic bridge, dayone's or configure-ovs's. Ids
 /// are compared whole: NMState's end in `-br`, `-port` and `-if`, and an administrator's may start
 /// alike.

@@ -77,21 +77,17 @@ fn order(
         profiles.iter().filter(|profile| matches!(profile.role, Role::Port { .. })).map(Some);
     let locals = sources.iter().map(|(names, _)| of(names.local_id()));
     let all = bridges.chain(ports).chain(locals).flatten();
-    all.map(|profile| activation(inputs, profile)).collect()
-}
-
-fn activation(inputs: &Inputs, profile: &PlannedProfile) -> Activation {
-    let device = profile.interface_name().to_owned();
-    let is_port = matches!(profile.role, Role::Port { .. });
-    let controller = profile.settings.text("connection", "master").map(str::to_owned);
-    let link = inputs.link(&device);
-    Activation {
-        uuid: profile.uuid.clone(),
-        id: profile.id.clone(),
-        port_of: controller.filter(|_| is_port),
-        settle_lacp: is_port && link.is_some_and(|link| link.has_carrier && link.lacp.is_some()),
-        device,
-    }
+    let activation = |profile: &PlannedProfile| {
+        let device = profile.interface_name().to_owned();
+        let is_port = matches!(profile.role, Role::Port { .. });
+        let controller = profile.settings.text("connection", "master").map(str::to_owned);
+        let link = inputs.link(&device);
+        let settle_lacp =
+            is_port && link.is_some_and(|link| link.has_carrier && link.lacp.is_some());
+        let (uuid, id) = (profile.uuid.clone(), profile.id.clone());
+        Activation { uuid, id, port_of: controller.filter(|_| is_port), settle_lacp, device }
+    };
+    all.map(activation).collect()
 }
 
 /// As configure-ovs.sh leaves it: written by a choice among default routes alone; the uplink of a

@@ -4,15 +4,11 @@
 mod ip;
 mod local;
 mod ovs;
-mod own;
 mod planned;
 mod ports;
 mod uplink;
 
-pub(super) use self::{
-    own::own,
-    uplink::{is_carried, parent_name},
-};
+pub(super) use self::uplink::{is_carried, own, parent_name};
 use super::{
     error::Result, inputs::Inputs, names::BridgeNames, plan::PlannedProfile, source::Source,
 };
@@ -24,7 +20,7 @@ pub(super) fn of_bridge(
     source: Source<'_>,
 ) -> Result<Vec<PlannedProfile>> {
     let mut profiles = vec![
-        ovs::bridge(bridge, source.link.mtu(), inputs.options.datapath_type.as_deref()),
+        ovs::bridge(bridge, source.link.mtu(), inputs.datapath_type.as_deref()),
         ovs::uplink_port(bridge, &source.link.name),
         ovs::local_port(bridge),
         uplink::uplink(inputs, bridge, source)?,

@@ -30,17 +30,11 @@ pub(super) fn removal(inputs: &Inputs, planned: &[PlannedProfile]) -> Removal {
         let uuid = bridge.profile().filter(|uuid| is_planned(uuid));
         uuid.is_some_and(|uuid| is_active(uuid) || !(bridge.is_altered() || has_others(bridge)))
     };
-    let bridge_goes = |bridge: &Bridge| {
-        names::ALL.iter().any(|names| names.bridge == bridge.name) && !is_used(bridge)
-    };
+    let bridge_goes = |bridge: &&Bridge| names::is_bridge(&bridge.name) && !is_used(bridge);
+    let going = inputs.bridges.iter().filter(bridge_goes);
     Removal {
         profiles: inputs.profiles.iter().filter(goes).map(Profile::reference).collect(),
-        bridges: inputs
-            .bridges
-            .iter()
-            .filter(|bridge| bridge_goes(bridge))
-            .map(|bridge| bridge.name.clone())
-            .collect(),
+        bridges: going.map(|bridge| bridge.name.clone()).collect(),
     }
 }
 
@@ -60,12 +54,11 @@ fn has_moved(inputs: &Inputs, planned: &[PlannedProfile], names: BridgeNames) ->
 /// Whether a profile makes a bridge of the same name, or a port of such a bridge: a document that is
 /// gone has left it.
 fn is_of_other_bridge(inputs: &Inputs, profile: &Profile) -> bool {
-    let is_name = |name: &str| names::ALL.iter().any(|names| names.bridge == name);
     match profile.kind() {
-        "ovs-bridge" | "ovs-interface" => profile.interface_name().is_some_and(is_name),
+        "ovs-bridge" | "ovs-interface" => profile.interface_name().is_some_and(names::is_bridge),
         "ovs-port" => profile.controller().is_some_and(|controller| {
             let of_uuid = inputs.profile(controller).and_then(Profile::interface_name);
-            is_name(of_uuid.unwrap_or(controller))
+            names::is_bridge(of_uuid.unwrap_or(controller))
         }),
         _ => false,
     }

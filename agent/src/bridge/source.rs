@@ -66,8 +66,7 @@ fn fits_a_bridge(inputs: &Inputs, link: &Link) -> Result {
     {
         return Err(BridgeError::IsPort { link: name(), controller: controller.clone() });
     }
-    let is_other = |bridge: &str| !names::ALL.iter().any(|names| names.bridge == bridge);
-    let mut others = inputs.bridges.iter().filter(|bridge| is_other(&bridge.name));
+    let mut others = inputs.bridges.iter().filter(|bridge| !names::is_bridge(&bridge.name));
     match others.find(|bridge| bridge.system_interfaces().any(|interface| interface == link.name)) {
         Some(bridge) => {
             Err(BridgeError::InOtherBridge { link: name(), bridge: bridge.name.clone() })
@@ -98,18 +97,13 @@ fn own_profile<'a>(inputs: &'a Inputs, link: &Link) -> Option<&'a Profile> {
     let is_own = |profile: &&Profile| {
         !names::is_automatic(profile.id())
             && profile.controller().is_none()
-            && starts_by_itself(profile)
+            && profile.connects_by_itself()
             && is_for(profile, link)
     };
     inputs.profiles.iter().filter(is_own).max_by_key(|profile| {
         let of = |property| profile.settings.number("connection", property).unwrap_or_default();
         (of("autoconnect-priority"), of("timestamp"))
     })
-}
-
-/// `connection.autoconnect`, which is on unless it is said to be off.
-pub(super) fn starts_by_itself(profile: &Profile) -> bool {
-    profile.settings.flag("connection", "autoconnect") != Some(false)
 }
 
 /// Whether the profile may be activated on the link. A virtual device's names it.

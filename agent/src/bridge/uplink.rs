@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     error::{BridgeError, Result},
     inputs::Inputs,
-    names::{ALL, BR_EX, BR_EX1},
+    names::{BR_EX, BR_EX1, is_bridge},
 };
 use crate::model::{Family, Route};
 
@@ -162,8 +162,7 @@ fn asks_for_a_route(inputs: &Inputs, link: &str) -> bool {
 /// The uplink before this boot, if it may be one again: the hint file's, else that of the profile
 /// which configure-ovs.sh kept.
 pub(crate) fn hint(inputs: &Inputs) -> Option<&str> {
-    let is_valid =
-        |link: &&str| !ALL.iter().any(|names| names.bridge == *link) && inputs.link(link).is_some();
+    let is_valid = |link: &&str| !is_bridge(link) && inputs.link(link).is_some();
     let of_file = inputs.files.hint.as_deref().filter(is_valid);
     let hint = of_file.or_else(|| kept_uplink(inputs).filter(is_valid))?;
     (inputs.files.extra_bridge.as_deref() != Some(hint)).then_some(hint)
@@ -174,7 +173,7 @@ fn by_default_bridge(inputs: &Inputs, link: &str, patience: Patience) -> Result<
     if link.is_empty() {
         return Err(BridgeError::EmptyDefaultBridge);
     }
-    if ALL.iter().any(|names| names.bridge == link) {
+    if is_bridge(&link) {
         return Err(BridgeError::NamesBridge { file, link });
     }
     match (inputs.link(&link), patience) {

@@ -11,7 +11,12 @@ pub(crate) fn ipv4(settings: &ConnectionSettings) -> Option<Value> {
     let address = addresses(settings, "ipv4");
     Some(match text("method")? {
         "auto" => {
-            let id = text("dhcp-client-id").map(|id| in_nmstate(id, "mac"));
+            // In NMState's words.
+            let id = text("dhcp-client-id").map(|id| match id {
+                "duid" => "iaid+duid",
+                "mac" => "ll",
+                id => id,
+            });
             let ip =
                 json!({"enabled": true, "dhcp": true, "address": address, "dhcp-client-id": id});
             automatic(ip, settings, "ipv4")
@@ -94,13 +99,4 @@ fn addresses(settings: &ConnectionSettings, family: &str) -> Option<Vec<Value>> 
         Some(json!({"ip": ip, "prefix-length": length}))
     };
     some(settings.records(family, "address-data").iter().filter_map(address).collect())
-}
-
-/// NMState's word for the link-layer address.
-fn in_nmstate<'a>(id: &'a str, link_layer: &str) -> &'a str {
-    match id {
-        "duid" => "iaid+duid",
-        id if id == link_layer => "ll",
-        id => id,
-    }
 }

@@ -25,7 +25,11 @@ const NOT_COPIED: &str = "auth-retries autoconnect autoconnect-ports autoconnect
 pub(super) fn local(inputs: &Inputs, bridge: BridgeNames, source: Source<'_>) -> PlannedProfile {
     let Source { link, ip: own, holder, .. } = source;
     let mut settings = ConnectionSettings::default();
-    copy_connection(&own.settings, &mut settings);
+    for (property, value) in own.settings.section("connection").into_iter().flatten() {
+        if !is_among(property, NOT_COPIED) && !value.is_empty() {
+            settings.set("connection", property, value.clone());
+        }
+    }
     ip::copy(&own.settings, &mut settings);
     if !ip::is_static(&own.settings) {
         settings.unset("connection", "autoconnect-priority");
@@ -42,12 +46,4 @@ pub(super) fn local(inputs: &Inputs, bridge: BridgeNames, source: Source<'_>) ->
     settings.set("ovs-interface", "type", "internal");
     attach(&mut settings, &names::uuid(&bridge.local_port_id()), "ovs-port");
     planned(bridge.local_id(), "ovs-interface", bridge.bridge, Role::Local, settings)
-}
-
-fn copy_connection(from: &ConnectionSettings, to: &mut ConnectionSettings) {
-    for (property, value) in from.section("connection").into_iter().flatten() {
-        if !is_among(property, NOT_COPIED) && !value.is_empty() {
-            to.set("connection", property, value.clone());
-        }
-    }
 }

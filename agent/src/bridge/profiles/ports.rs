@@ -9,7 +9,7 @@ use crate::bridge::{
     inputs::Inputs,
     names::{self, BridgeNames, copy_id, is_copy},
     plan::{PlannedProfile, Role},
-    source::{Source, port_type, starts_by_itself},
+    source::{Source, port_type},
 };
 use crate::model::Profile;
 
@@ -70,7 +70,7 @@ fn ports<'a>(inputs: &'a Inputs, of: &Profile, device: &str) -> Vec<&'a Profile>
             .is_some_and(|controller| controller == of.uuid() || controller == device);
         // A bridge of Open vSwitch may have the name of a device.
         let is_ovs = port_type(profile).is_some_and(|kind| kind.starts_with("ovs-"));
-        is_below && !is_ovs && (is_active(profile) || starts_by_itself(profile))
+        is_below && !is_ovs && (is_active(profile) || profile.connects_by_itself())
     };
     let all: Vec<&Profile> = inputs.profiles.iter().filter(is_port).collect();
     // A copy of an earlier run counts only without its original.

@@ -84,7 +84,7 @@ interfaces:
 #[test]
 fn with_a_static_address_and_the_datapath_in_userspace() {
     let mut node = node(fixed("eno1").with("ipv4", "dns-data", texts(&["192.0.2.1"])));
-    node.options.datapath_type = Some("netdev".to_owned());
+    node.datapath_type = Some("netdev".to_owned());
     let document = node.planned().document;
     assert!(document.contains("# name servers of ovs-if-br-ex (ipv4): 192.0.2.1\n"), "{document}");
     assert!(document.contains("  bridge:\n    options:\n      datapath: netdev\n"), "{document}");
