@@ -31,27 +31,19 @@ pub(crate) enum SettingsError {
 #[serde(try_from = "f64")]
 pub(crate) struct Seconds(f64);
 
-/// A duration outside 0..=86400 s.
-#[derive(Debug, Error)]
-#[error("{0} is not between 0 and 86400 seconds")]
-pub(crate) struct NotSeconds(f64);
-
 impl TryFrom<f64> for Seconds {
-    type Error = NotSeconds;
-    fn try_from(value: f64) -> Result<Self, NotSeconds> {
-        if (0.0..=86_400.0).contains(&value) { Ok(Self(value)) } else { Err(NotSeconds(value)) }
-    }
-}
-
-impl From<Seconds> for Duration {
-    fn from(value: Seconds) -> Self {
-        Self::from_secs_f64(value.0)
+    type Error = String;
+    fn try_from(value: f64) -> Result<Self, String> {
+        match (0.0..=86_400.0).contains(&value) {
+            true => Ok(Self(value)),
+            false => Err(format!("{value} is not between 0 and 86400 seconds")),
+        }
     }
 }
 
 impl Seconds {
     pub(crate) fn get(self) -> Duration {
-        self.into()
+        Duration::from_secs_f64(self.0)
     }
 }
 
@@ -281,19 +273,16 @@ struct RawTarget {
     policy: Policy,
 }
 
-/// A target with neither or both of `tcp` and `http`.
-#[derive(Debug, Error)]
-#[error("probe target {0} needs exactly one of tcp and http")]
-pub(crate) struct NotATarget(String);
-
 impl TryFrom<RawTarget> for Target {
-    type Error = NotATarget;
-    fn try_from(raw: RawTarget) -> Result<Self, NotATarget> {
+    type Error = String;
+    fn try_from(raw: RawTarget) -> Result<Self, String> {
         let RawTarget { name, tcp, http, policy } = raw;
         let reach = match (tcp, http) {
             (Some(address), None) => Reach::Tcp(address),
             (None, Some(url)) => Reach::Http(url),
-            (None, None) | (Some(_), Some(_)) => return Err(NotATarget(name)),
+            (None, None) | (Some(_), Some(_)) => {
+                return Err(format!("probe target {name} needs exactly one of tcp and http"));
+            }
         };
         Ok(Self { name, reach, policy })
     }

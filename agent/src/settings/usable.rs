@@ -61,8 +61,10 @@ impl Usable {
                 tell(line, error.message());
             }
         }
+        let mut found = Vec::new();
+        gather(&[], table.into_inner(), &mut found);
         let mut used = DeTable::new();
-        for setting in settings_of(table.into_inner()) {
+        for setting in found {
             let lines = setting.lines(text);
             // The parser makes a value up where it finds none.
             if broken.iter().any(|line| lines.contains(line)) {
@@ -110,13 +112,7 @@ struct Setting<'t> {
     is_element: bool,
 }
 
-/// Every setting of a table, in the order of the keys.
-fn settings_of(table: DeTable<'_>) -> Vec<Setting<'_>> {
-    let mut found = Vec::new();
-    gather(&[], table, &mut found);
-    found
-}
-
+/// Adds every setting of a table, in the order of the keys.
 #[allow(clippy::wildcard_enum_match_arm, reason = "any other value is one setting")]
 fn gather<'t>(tables: &[Spanned<DeString<'t>>], table: DeTable<'t>, found: &mut Vec<Setting<'t>>) {
     for (key, value) in table {
