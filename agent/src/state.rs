@@ -22,7 +22,7 @@ use thiserror::Error;
 
 use self::refusal::Refusal;
 pub(crate) use self::{copied_macs::Macs, saved::Saved};
-use crate::model::{Dynamic, LinkRef, OvsKey, OvsSetting, Wants};
+use crate::model::{Dynamic, LinkRef, Wants};
 
 /// A failed operation of nmstate.
 #[derive(Debug, Error)]
@@ -188,12 +188,6 @@ impl State {
         Ok(Self(state))
     }
 
-    /// This current state updated from a newer `kernel` state; `None` if an interface of `desired`
-    /// has disappeared since.
-    pub(crate) fn with_newer(mut self, kernel: &Self, desired: &Self) -> Option<Self> {
-        newer::take_newer(&mut self.0, &kernel.0, &desired.0).then_some(self)
-    }
-
     /// YAML for display, without secrets.
     pub(crate) fn to_shown_yaml(&self) -> Result<String> {
         let mut shown = self.clone();
@@ -204,12 +198,6 @@ impl State {
     /// YAML for the copy of a resolved document, secrets included.
     pub(crate) fn to_yaml(&self) -> Result<String> {
         serde_yaml::to_string(&self.0).map_err(|source| StateError::Encode { source })
-    }
-
-    /// This current state after the next activation of the saved profiles.
-    pub(crate) fn after_activation(mut self, profiles: &[Saved]) -> Self {
-        saved::activate(&mut self.0, profiles);
-        self
     }
 
     /// This current state without an MTU that somebody has set for a while: `bridges` and what carries their packets have that of
@@ -301,11 +289,6 @@ impl State {
         dynamic.iter().filter(waits).map(|d| d.link.clone()).collect()
     }
 
-    /// Prerequisites and promises of this desired state.
-    pub(crate) fn wants(&self) -> Wants {
-        wants::of(&self.0)
-    }
-
     /// This desired state with references to the node's links resolved, once: kernel names for
     /// interfaces identified by MAC or PCI address or alternative name (`name_of`), addresses for `copy-mac-from` (`macs_of`).
     /// Unknown links are left to nmstate.
@@ -324,26 +307,6 @@ impl State {
         copied_macs::from_made(&self.0)
     }
 
-    /// Whether nmstate has to find out the type of an interface.
-    pub(crate) fn lacks_types(&self) -> bool {
-        self.0.interfaces.iter().any(types::is_unknown)
-    }
-
-    /// This desired state with the types that interfaces have in `current`, the state before the change: after it a bridge
-    /// may have an interface of its own name.
-    pub(crate) fn with_types_of(mut self, current: &Self) -> Self {
-        types::resolve(&mut self.0, &current.0);
-        self
-    }
-
-    /// This desired state with the names, addresses and types of `resolved`, its state when it was put in force.
-    pub(crate) fn with_links_of(mut self, resolved: &Self) -> Self {
-        types::resolve(&mut self.0, &resolved.0);
-        names::resolve(&mut self.0, |wanted| names::in_resolved(&resolved.0, wanted));
-        copied_macs::as_in(&mut self.0, &resolved.0);
-        self
-    }
-
     /// This state of a document in force, with the names that cards have by now which it knows by their addresses.
     pub(crate) fn with_names_of_now(
         mut self,
@@ -353,16 +316,12 @@ impl State {
         self
     }
 
-    /// The settings of Open vSwitch that [`Self::replacing`] removes.
-    pub(crate) fn former_settings(&self, previous: &Self, settings: &[OvsSetting]) -> Vec<OvsKey> {
-        let former = replacing::former_settings(&self.0, &previous.0, settings).into_iter();
-        former.map(|(map, key)| OvsKey { map, key: Some(key) }).collect()
-    }
-
-    /// This desired state, which also removes everything only `previous` declares: nmstate merges,
-    /// so a route or bridge no longer mentioned would stay for good.
-    pub(crate) fn replacing(&self, previous: &Self, settings: &[OvsSetting]) -> Self {
-        Self(replacing::replacing(&self.0, &previous.0, settings))
+    /// This desired state with the names, addresses and types of `resolved`, its state when it was put in force.
+    pub(crate) fn with_links_of(mut self, resolved: &Self) -> Self {
+        self = self.with_types_of(resolved);
+        names::resolve(&mut self.0, |wanted| names::in_resolved(&resolved.0, wanted));
+        copied_macs::as_in(&mut self.0, &resolved.0);
+        self
     }
 }
 

@@ -12,22 +12,20 @@ pub(super) fn resolve(state: &mut NetworkState, name_of: impl Fn(&LinkRef) -> Op
         .interfaces
         .iter()
         .filter_map(|iface| Some((name_of(&reference(iface)?)?, iface.clone())))
-        .filter(|(kernel, iface)| is_by_address(iface) || !is_declared(state, kernel))
+        .filter(|(kernel, iface)| !is_by_name(iface) || !is_declared(state, kernel))
         .collect();
     rename(state, resolved);
 }
 
 /// How the document calls an interface that may have another name in the kernel.
 fn reference(iface: &Interface) -> Option<LinkRef> {
-    let base = iface.base_iface();
     if is_logical(iface) {
         return identity(iface);
     }
-    if base.identifier == Some(InterfaceIdentifier::PciAddress) {
+    if iface.base_iface().identifier == Some(InterfaceIdentifier::PciAddress) {
         return identity(iface).filter(|_| !iface.is_absent());
     }
-    let is_by_name = matches!(base.identifier, None | Some(InterfaceIdentifier::Name));
-    (is_by_name && is_in_kernel(iface)).then(|| LinkRef::Name(iface.name().to_owned()))
+    (is_by_name(iface) && is_in_kernel(iface)).then(|| LinkRef::Name(iface.name().to_owned()))
 }
 
 /// Whether its name is one of the kernel, which no other interface there can have.
@@ -45,8 +43,8 @@ pub(super) fn identity(iface: &Interface) -> Option<LinkRef> {
     mac.and_then(Mac::parse).map(LinkRef::Mac).or(place)
 }
 
-fn is_by_address(iface: &Interface) -> bool {
-    !matches!(iface.base_iface().identifier, None | Some(InterfaceIdentifier::Name))
+fn is_by_name(iface: &Interface) -> bool {
+    matches!(iface.base_iface().identifier, None | Some(InterfaceIdentifier::Name))
 }
 
 /// nmstate refuses a document that has an interface by its kernel name and by its alternative one.

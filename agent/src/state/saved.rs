@@ -8,6 +8,8 @@ use nmstate::{
     InterfaceIpAddr, InterfaceIpv4, InterfaceIpv6, InterfaceType, NetworkState, RouteEntry,
 };
 
+use super::State;
+
 /// `RT_TABLE_MAIN`.
 const MAIN_TABLE: u32 = 254;
 
@@ -21,48 +23,52 @@ pub(crate) struct Saved {
     pub(crate) keyfile: Option<Keyfile>,
 }
 
-/// Changes `state` to what the profiles make of it. An interface without a profile goes; what comes from the network stays as
-/// it is.
-pub(super) fn activate(state: &mut NetworkState, profiles: &[Saved]) {
-    let mut servers = Vec::new();
-    for Saved { device, kind, keyfile } in profiles {
-        let Some(kind) = kind_of(kind) else { continue };
-        let Some(keyfile) = keyfile else {
-            state.interfaces.remove_iface(device, kind);
-            continue;
-        };
-        // Addresses and routes of a name are those of the OVS interface, not of its bridge.
-        if kind == InterfaceType::OvsBridge {
-            continue;
+impl State {
+    /// This current state after the next activation of the saved profiles. An interface without a profile goes; what comes from the
+    /// network stays as it is.
+    pub(crate) fn after_activation(mut self, profiles: &[Saved]) -> Self {
+        let state = &mut self.0;
+        let mut servers = Vec::new();
+        for Saved { device, kind, keyfile } in profiles {
+            let Some(kind) = kind_of(kind) else { continue };
+            let Some(keyfile) = keyfile else {
+                state.interfaces.remove_iface(device, kind);
+                continue;
+            };
+            // Addresses and routes of a name are those of the OVS interface, not of its bridge.
+            if kind == InterfaceType::OvsBridge {
+                continue;
+            }
+            let is_it = |interface: &&mut nmstate::Interface| {
+                interface.name() == *device && interface.iface_type() == kind
+            };
+            let base = match state.interfaces.iter_mut().find(is_it) {
+                Some(interface) => interface.base_iface_mut(),
+                None => continue,
+            };
+            if let (Some(ip), Some(saved)) = (&mut base.ipv4, Ip::of(keyfile, "ipv4")) {
+                ipv4(ip, &saved);
+            }
+            if let (Some(ip), Some(saved)) = (&mut base.ipv6, Ip::of(keyfile, "ipv6")) {
+                ipv6(ip, &saved);
+            }
+            let mtu = keyfile.get("ethernet", "mtu").and_then(|mtu| mtu.parse::<u64>().ok());
+            if let Some(mtu) = mtu.filter(|mtu| *mtu != 0) {
+                base.mtu = Some(mtu);
+            }
+            let saved = [Ip::of(keyfile, "ipv4"), Ip::of(keyfile, "ipv6")].into_iter().flatten();
+            for ip in saved {
+                routes(state, device, &ip);
+                servers.extend(ip.dns);
+            }
         }
-        let is_it = |interface: &&mut nmstate::Interface| {
-            interface.name() == *device && interface.iface_type() == kind
-        };
-        let base = match state.interfaces.iter_mut().find(is_it) {
-            Some(interface) => interface.base_iface_mut(),
-            None => continue,
-        };
-        if let (Some(ip), Some(saved)) = (&mut base.ipv4, Ip::of(keyfile, "ipv4")) {
-            ipv4(ip, &saved);
+        // Without any, NetworkManager has them from elsewhere, such as nmstate's global ones.
+        if let Some(config) = state.dns.as_mut().and_then(|dns| dns.config.as_mut())
+            && !servers.is_empty()
+        {
+            config.server = Some(servers);
         }
-        if let (Some(ip), Some(saved)) = (&mut base.ipv6, Ip::of(keyfile, "ipv6")) {
-            ipv6(ip, &saved);
-        }
-        let mtu = keyfile.get("ethernet", "mtu").and_then(|mtu| mtu.parse::<u64>().ok());
-        if let Some(mtu) = mtu.filter(|mtu| *mtu != 0) {
-            base.mtu = Some(mtu);
-        }
-        let saved = [Ip::of(keyfile, "ipv4"), Ip::of(keyfile, "ipv6")].into_iter().flatten();
-        for ip in saved {
-            routes(state, device, &ip);
-            servers.extend(ip.dns);
-        }
-    }
-    // Without any, NetworkManager has them from elsewhere, such as nmstate's global ones.
-    if let Some(config) = state.dns.as_mut().and_then(|dns| dns.config.as_mut())
-        && !servers.is_empty()
-    {
-        config.server = Some(servers);
+        self
     }
 }
 

@@ -6,50 +6,57 @@ use nmstate::{
     Interface, InterfaceIdentifier, InterfaceType, NetworkState, RouteEntry, RouteState,
 };
 
-use super::{names, parent};
+use super::{State, names, parent};
 use crate::model::{Dynamic, Family, Gateway, LinkRef, OnLink, OvsKey, OvsMap, Wants};
 
-/// The prerequisites and promises of the whole state.
-pub(super) fn of(state: &NetworkState) -> Wants {
-    let mut wants = Wants::default();
-    let declared: Vec<&str> = state.interfaces.iter().flat_map(names::declared).collect();
-    let peers: Vec<&str> = state.interfaces.iter().filter_map(peer).collect();
-    let ports: Vec<&str> = state.interfaces.iter().flat_map(ports_without_addresses).collect();
-    for iface in state.interfaces.iter() {
-        wants.links.push(iface.name().to_owned());
-        if !iface.is_absent() && !iface.is_down() && !is_port(iface, &ports) {
-            wants.addressable.extend(references(iface));
+impl State {
+    /// Prerequisites and promises of this desired state.
+    pub(crate) fn wants(&self) -> Wants {
+        let state = &self.0;
+        let mut wants = Wants::default();
+        let declared: Vec<&str> = state.interfaces.iter().flat_map(names::declared).collect();
+        let peers: Vec<&str> = state.interfaces.iter().filter_map(peer).collect();
+        // Ports of a bond or bridge have no addresses while they are its ports; those of a VRF have.
+        let controllers = state.interfaces.iter().filter(|i| i.iface_type() != InterfaceType::Vrf);
+        let ports: Vec<&str> = controllers.filter_map(Interface::ports).flatten().collect();
+        for iface in state.interfaces.iter() {
+            wants.links.push(iface.name().to_owned());
+            if !iface.is_absent() && !iface.is_down() && !is_port(iface, &ports) {
+                wants.addressable.extend(references(iface));
+            }
+            if iface.is_up() {
+                of_interface(iface, state, &declared, &mut wants);
+            }
         }
-        if iface.is_up() {
-            of_interface(iface, state, &declared, &mut wants);
+        // A bridge of Open vSwitch and its interface have one name.
+        wants.addressable.dedup();
+        for dynamic in &mut wants.dynamic {
+            if is_empty_bridge(state, &dynamic.link) {
+                dynamic.takes_gateway.clear();
+            }
         }
-    }
-    // A bridge of Open vSwitch and its interface have one name.
-    wants.addressable.dedup();
-    for dynamic in &mut wants.dynamic {
-        if is_empty_bridge(state, &dynamic.link) {
-            dynamic.takes_gateway.clear();
+        for route in state.routes.config.iter().flatten().filter(|r| is_main_default(r)) {
+            of_default_route(state, route, &mut wants);
         }
+        let servers = state.dns.iter().filter_map(|d| d.config.as_ref()?.server.as_ref());
+        wants.name_servers.extend(servers.flatten().filter_map(|s| s.parse().ok()));
+        wants.hostname = state.hostname.is_some();
+        // The document makes these links itself, whatever type it gives them.
+        wants
+            .needed
+            .retain(|link| !matches!(link, LinkRef::Name(name) if peers.contains(&&**name)));
+        wants.needed.dedup();
+        wants.ovs_settings = ovs_settings(state);
+        wants.ovs = !wants.bridges.is_empty()
+            || !wants.ovs_interfaces.is_empty()
+            || !wants.ovs_settings.is_empty();
+        wants.awaited.retain(|name| !peers.contains(&&**name));
+        if wants.makes_links {
+            wants.needed.clear();
+            wants.awaited.clear();
+        }
+        wants
     }
-    for route in state.routes.config.iter().flatten().filter(|r| is_main_default(r)) {
-        of_default_route(state, route, &mut wants);
-    }
-    let servers = state.dns.iter().filter_map(|d| d.config.as_ref()?.server.as_ref());
-    wants.name_servers.extend(servers.flatten().filter_map(|s| s.parse().ok()));
-    wants.hostname = state.hostname.is_some();
-    // The document makes these links itself, whatever type it gives them.
-    wants.needed.retain(|link| !matches!(link, LinkRef::Name(name) if peers.contains(&&**name)));
-    wants.needed.dedup();
-    wants.ovs_settings = ovs_settings(state);
-    wants.ovs = !wants.bridges.is_empty()
-        || !wants.ovs_interfaces.is_empty()
-        || !wants.ovs_settings.is_empty();
-    wants.awaited.retain(|name| !peers.contains(&&**name));
-    if wants.makes_links {
-        wants.needed.clear();
-        wants.awaited.clear();
-    }
-    wants
 }
 
 /// The key of OVN's bridge mappings.
@@ -141,14 +148,6 @@ fn has_vlan_ports(iface: &Interface) -> bool {
             ports.into_iter().any(|port| port.vlan.is_some())
         }
         _ => false,
-    }
-}
-
-/// Names of the ports of a bond or bridge, which have no addresses while they are its ports; those of a VRF have.
-fn ports_without_addresses(iface: &Interface) -> Vec<&str> {
-    match iface.iface_type() == InterfaceType::Vrf {
-        true => Vec::new(),
-        false => iface.ports().unwrap_or_default(),
     }
 }
 
@@ -276,7 +275,7 @@ mod tests {
 - {name: br-ex, type: ovs-bridge, state: up, bridge: {port: [{name: eno1}, {name: br-ex}]}}
 - {name: br-ex, type: ovs-interface, state: up}
 ";
-        let wants = of(&NetworkState::new_from_yaml(state)?);
+        let wants = State(NetworkState::new_from_yaml(state)?).wants();
         let mut names: Vec<String> = wants.addressable.iter().map(ToString::to_string).collect();
         names.sort_unstable();
         let expected =
