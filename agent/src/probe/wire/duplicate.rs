@@ -15,7 +15,10 @@ const ASKED: usize = 32;
 
 pub(super) async fn look(facts: &WireFacts) -> Vec<Finding> {
     let own: &Vec<Mac> = &own(facts);
-    let asked = facts.addresses.iter().filter(|address| is_asked(address, facts)).take(ASKED);
+    let is_asked = |address: &&Address| {
+        facts.link(&address.on.link).is_some_and(is_wire) && is_shared(&address.on)
+    };
+    let asked = facts.addresses.iter().filter(is_asked).take(ASKED);
     let one = |address: &Address| {
         let (link, ip, is_duplicate) = (address.on.link.clone(), address.on.ip, address.duplicate);
         async move {
@@ -55,10 +58,6 @@ fn question(planned: &Planned, facts: &WireFacts) -> Option<(OnLink, String, Ipv
 /// The MAC addresses of this node.
 fn own(facts: &WireFacts) -> Vec<Mac> {
     facts.links.iter().flat_map(|link| link.macs().cloned()).collect()
-}
-
-fn is_asked(address: &Address, facts: &WireFacts) -> bool {
-    facts.link(&address.on.link).is_some_and(is_wire) && is_shared(&address.on)
 }
 
 /// Whether a link leads to other machines.
