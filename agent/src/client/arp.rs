@@ -13,8 +13,8 @@ use nix::{
     ifaddrs::getifaddrs,
     libc,
     sys::socket::{
-        AddressFamily, ControlMessageOwned, LinkAddr, MsgFlags, SockFlag, SockProtocol, SockType,
-        bind, recv, recvmsg, send, setsockopt, socket, sockopt::RxqOvfl,
+        AddressFamily, ControlMessageOwned, MsgFlags, SockFlag, SockProtocol, SockType, bind, recv,
+        recvmsg, send, setsockopt, socket, sockopt::RxqOvfl,
     },
 };
 use tokio::io::{Interest, unix::AsyncFd};
@@ -42,7 +42,10 @@ const VLAN: u32 = 0xfff;
 /// Another machine that has this address on this link's network; `own` are this machine's cards, whose answers do not count. An
 /// error if the kernel had no room for a frame, which may have been the answer.
 pub(crate) async fn other_owner(link: &str, ip: Ipv4Addr, own: &[Mac]) -> io::Result<Option<Mac>> {
-    let address = address_of(link)?;
+    let mut all = getifaddrs()?.filter(|interface| interface.interface_name == link);
+    // As packet(7) addresses it.
+    let address = all.find_map(|interface| interface.address?.as_link_addr().copied());
+    let address = address.ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))?;
     let mac = address.addr().ok_or_else(|| io::Error::from(io::ErrorKind::Unsupported))?;
     let flags = SockFlag::SOCK_NONBLOCK | SockFlag::SOCK_CLOEXEC;
     let fd = socket(AddressFamily::Packet, SockType::Raw, flags, SockProtocol::EthAll)?;
@@ -78,15 +81,6 @@ fn claims(ip: Ipv4Addr) -> [Condition; 6] {
         Condition::is(PacketField::Half(18), 0x0604),
         Condition::is(PacketField::Word(28), ip.to_bits()),
     ]
-}
-
-/// A link as packet(7) addresses it.
-fn address_of(link: &str) -> io::Result<LinkAddr> {
-    let all = getifaddrs()?.filter(|interface| interface.interface_name == link);
-    let address = all
-        .filter_map(|interface| interface.address)
-        .find_map(|address| address.as_link_addr().copied());
-    address.ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))
 }
 
 /// The first answer; `lost` are the frames that the kernel had no room for.

@@ -268,7 +268,7 @@ impl Bus {
     /// When a checkpoint rolls back by itself; `None` if it is gone.
     pub(crate) async fn deadline(&self, checkpoint: &Checkpoint) -> Result<Option<Deadline>> {
         let query = call("the list of checkpoints");
-        let proxy = self.checkpoint_proxy(checkpoint).await.map_err(query)?;
+        let proxy = self.checkpoint_proxy(checkpoint).await?;
         let answers = tokio::try_join!(proxy.created(), proxy.rollback_timeout());
         let found = unless_gone(answers.map_err(query))?;
         Ok(found.map(|(created, seconds)| Deadline {
@@ -279,9 +279,9 @@ impl Bus {
 
     /// The devices of a checkpoint; none if it is gone.
     async fn devices_of(&self, checkpoint: &Checkpoint) -> Result<Vec<OwnedObjectPath>> {
-        let query = call("the list of checkpoints");
-        let proxy = self.checkpoint_proxy(checkpoint).await.map_err(query)?;
-        Ok(unless_gone(proxy.devices().await.map_err(query))?.unwrap_or_default())
+        let devices = self.checkpoint_proxy(checkpoint).await?.devices().await;
+        let devices = devices.map_err(call("the list of checkpoints"));
+        Ok(unless_gone(devices)?.unwrap_or_default())
     }
 
     /// Returns the checkpoints that exist now, with the devices of each.
@@ -303,11 +303,9 @@ impl Bus {
         Ok(held)
     }
 
-    async fn checkpoint_proxy(
-        &self,
-        checkpoint: &Checkpoint,
-    ) -> Result<CheckpointProxy<'static>, zbus::Error> {
-        proxy(&self.connection, Some(&checkpoint.0)).await
+    async fn checkpoint_proxy(&self, checkpoint: &Checkpoint) -> Result<CheckpointProxy<'static>> {
+        let path = Some(checkpoint.0.as_str());
+        proxy(&self.connection, path).await.map_err(call("the list of checkpoints"))
     }
 
     /// A checkpoint of every device that no other one has; it rolls back by itself after `timeout` seconds.

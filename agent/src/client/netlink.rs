@@ -6,6 +6,16 @@
     reason = "the kernel's types are non-exhaustive upstream"
 )]
 
+/// Returns what the first attribute of one of these forms has.
+macro_rules! first {
+    ($attributes:expr, $($form:pat => $content:expr),+ $(,)?) => {
+        $attributes.iter().find_map(|attribute| match attribute {
+            $($form => Some($content),)+
+            _ => None,
+        })
+    };
+}
+
 mod changes;
 #[cfg(any(test, feature = "fuzzing"))]
 mod dump;

@@ -27,11 +27,11 @@ pub(crate) enum VswitchdError {
     Refused { method: &'static str, error: String },
 }
 
+/// What a question comes to.
+type Result<T = (), E = VswitchdError> = std::result::Result<T, E>;
+
 /// The addresses that somebody has bound to a bridge's local port, each with its VLAN: a port that is made anew has none.
-pub(crate) async fn static_addresses(
-    socket: &Path,
-    bridge: &str,
-) -> Result<Vec<(u16, Mac)>, VswitchdError> {
+pub(crate) async fn static_addresses(socket: &Path, bridge: &str) -> Result<Vec<(u16, Mac)>> {
     Ok(parse(&ask(socket, "fdb/show", &[bridge]).await?))
 }
 
@@ -41,7 +41,7 @@ pub(crate) async fn add_static_address(
     bridge: &str,
     vlan: u16,
     mac: &Mac,
-) -> Result<(), VswitchdError> {
+) -> Result {
     let (vlan, mac) = (vlan.to_string(), mac.to_string());
     ask(socket, "fdb/add", &[bridge, bridge, &vlan, &mac]).await.map(drop)
 }
@@ -56,11 +56,7 @@ fn parse(text: &str) -> Vec<(u16, Mac)> {
     text.lines().filter_map(entry).collect()
 }
 
-async fn ask(
-    socket: &Path,
-    method: &'static str,
-    params: &[&str],
-) -> Result<String, VswitchdError> {
+async fn ask(socket: &Path, method: &'static str, params: &[&str]) -> Result<String> {
     let late = |_| VswitchdError::Talk { source: io::ErrorKind::TimedOut.into() };
     let answer = timeout(BOUND, answered(socket, method, params)).await.map_err(late)??;
     match answer.get("error") {
@@ -71,7 +67,7 @@ async fn ask(
     }
 }
 
-async fn answered(socket: &Path, method: &str, params: &[&str]) -> Result<Message, VswitchdError> {
+async fn answered(socket: &Path, method: &str, params: &[&str]) -> Result<Message> {
     let talk = |source| VswitchdError::Talk { source };
     let mut stream = UnixStream::connect(socket).await.map_err(talk)?;
     let question = json!({"method": method, "params": params, "id": 0}).to_string();

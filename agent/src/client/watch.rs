@@ -10,6 +10,7 @@ use nix::sys::inotify::{AddWatchFlags, InitFlags, Inotify};
 use tokio::io::{Interest, unix::AsyncFd};
 
 use super::event_fd;
+use crate::paths::{PathError, cannot};
 
 /// A watch for one change: a waiter creates it, reads the state, waits, and creates a new one.
 pub(crate) struct Watch {
@@ -39,5 +40,21 @@ impl Watch {
     /// Returns at the first change since the watch was made.
     pub(crate) async fn changed(&self) -> io::Result<()> {
         self.inotify.readable().await.map(|_| ())
+    }
+}
+
+/// Returns the answer of `look`, which looks again after each change in the directory of `path`.
+pub(crate) async fn until<T, E: From<PathError>>(
+    path: &Path,
+    mut look: impl FnMut() -> Result<Option<T>, E>,
+) -> Result<T, E> {
+    let directory = path.parent().unwrap_or(path);
+    let failed = cannot("watch", directory);
+    loop {
+        let watch = Watch::on(&[directory]).map_err(failed)?;
+        if let Some(answer) = look()? {
+            return Ok(answer);
+        }
+        watch.changed().await.map_err(failed)?;
     }
 }

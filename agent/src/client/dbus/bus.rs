@@ -50,11 +50,6 @@ impl BusError {
         ])
     }
 
-    /// Whether only the requested object went away, not NetworkManager.
-    fn is_unknown_object(&self) -> bool {
-        self.is_one_of(&["UnknownObject", "UnknownMethod", "UnknownInterface"])
-    }
-
     fn is_one_of(&self, names: &[&str]) -> bool {
         let Self::Call { source, .. } = self else { return false };
         let name = if let zbus::Error::MethodError(name, ..) = &**source {
@@ -71,9 +66,10 @@ impl BusError {
 
 /// The answer of an object; `None` if it went away since NetworkManager named it.
 pub(super) fn unless_gone<T>(answer: Result<T>) -> Result<Option<T>> {
+    const UNKNOWN: [&str; 3] = ["UnknownObject", "UnknownMethod", "UnknownInterface"];
     match answer {
         Ok(answer) => Ok(Some(answer)),
-        Err(error) if error.is_unknown_object() => Ok(None),
+        Err(error) if error.is_one_of(&UNKNOWN) => Ok(None),
         Err(error) => Err(error),
     }
 }

@@ -28,19 +28,17 @@ pub(super) fn kept(
         return None;
     }
     let link = links.iter().find(|link| link.index == entry.header.ifindex)?;
-    let address = entry.attributes.iter().find_map(|attribute| match attribute {
-        NeighbourAttribute::LinkLayerAddress(address) => Some(address.clone()),
-        _ => None,
-    })?;
+    let address =
+        first!(entry.attributes, NeighbourAttribute::LinkLayerAddress(bytes) => bytes.clone())?;
     let kept = KeptNeighbour { link: link.name.clone(), ip: destination(entry)?, address };
     over.contains(&kept.link).then_some(kept)
 }
 
 /// Returns the neighbour's address.
 pub(super) fn destination(entry: &NeighbourMessage) -> Option<IpAddr> {
-    entry.attributes.iter().find_map(|attribute| match attribute {
-        NeighbourAttribute::Destination(NeighbourAddress::Inet(ip)) => Some((*ip).into()),
-        NeighbourAttribute::Destination(NeighbourAddress::Inet6(ip)) => Some((*ip).into()),
-        _ => None,
-    })
+    first!(
+        entry.attributes,
+        NeighbourAttribute::Destination(NeighbourAddress::Inet(ip)) => (*ip).into(),
+        NeighbourAttribute::Destination(NeighbourAddress::Inet6(ip)) => (*ip).into(),
+    )
 }

@@ -27,10 +27,7 @@ pub(super) fn links(messages: Vec<LinkMessage>) -> Vec<Link> {
 }
 
 pub(super) fn controller(message: &LinkMessage) -> Option<u32> {
-    message.attributes.iter().find_map(|attribute| match attribute {
-        LinkAttribute::Controller(index) => Some(*index),
-        _ => None,
-    })
+    first!(message.attributes, LinkAttribute::Controller(index) => *index)
 }
 
 fn link(message: LinkMessage) -> Link {

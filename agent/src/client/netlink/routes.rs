@@ -24,7 +24,7 @@ pub(super) fn default_routes(route: &RouteMessage, links: &[Link]) -> Vec<Route>
     }
     let is_v4 = header.address_family == AddressFamily::Inet;
     let family = if is_v4 { Family::Ipv4 } else { Family::Ipv6 };
-    let metric = route.attributes.iter().find_map(metric).unwrap_or_default();
+    let metric = metric(route).unwrap_or_default();
     let is_advertised = header.protocol == RouteProtocol::Ra;
     let hop = |gateway: Option<IpAddr>, index: u32| {
         let link = links.iter().find(|l| l.index == index)?.name.clone();
@@ -79,15 +79,12 @@ pub(super) fn query(ip: IpAddr, flags: RouteFlags) -> RouteMessage {
 /// Returns what the answer to a [`query`] says; `None` for a route that sends nothing out.
 pub(super) fn way(route: &RouteMessage, links: &[Link]) -> Option<RouteAnswer> {
     let all = &route.attributes;
-    let index = all.iter().find_map(|attribute| match attribute {
-        RouteAttribute::Oif(index) => Some(*index),
-        _ => None,
-    })?;
-    let source = all.iter().find_map(|attribute| match attribute {
-        RouteAttribute::PrefSource(RouteAddress::Inet(ip)) => Some(IpAddr::V4(*ip)),
-        RouteAttribute::PrefSource(RouteAddress::Inet6(ip)) => Some(IpAddr::V6(*ip)),
-        _ => None,
-    });
+    let index = first!(all, RouteAttribute::Oif(index) => *index)?;
+    let source = first!(
+        all,
+        RouteAttribute::PrefSource(RouteAddress::Inet(ip)) => IpAddr::V4(*ip),
+        RouteAttribute::PrefSource(RouteAddress::Inet6(ip)) => IpAddr::V6(*ip),
+    );
     let link = links.iter().find(|link| link.index == index)?.name.clone();
     Some(RouteAnswer { link, source, gateway: gateway(all) })
 }
@@ -104,39 +101,35 @@ pub(super) fn removal(route: &RouteMessage, links: &[Link]) -> Option<String> {
     }
     let RouteAnswer { link, gateway, .. } = way(route, links)?;
     let family = if header.address_family == AddressFamily::Inet6 { " -6" } else { "" };
-    let destination = route.attributes.iter().find_map(|attribute| match attribute {
-        RouteAttribute::Destination(RouteAddress::Inet(ip)) => Some(ip.to_string()),
-        RouteAttribute::Destination(RouteAddress::Inet6(ip)) => Some(ip.to_string()),
-        _ => None,
-    })?;
+    let destination = first!(
+        route.attributes,
+        RouteAttribute::Destination(RouteAddress::Inet(ip)) => ip.to_string(),
+        RouteAttribute::Destination(RouteAddress::Inet6(ip)) => ip.to_string(),
+    )?;
     let length = header.destination_prefix_length;
     let via = gateway.map(|gateway| format!(" via {gateway}")).unwrap_or_default();
-    let metric = route.attributes.iter().find_map(metric);
-    let metric = metric.map(|metric| format!(" metric {metric}")).unwrap_or_default();
+    let metric = metric(route).map(|metric| format!(" metric {metric}")).unwrap_or_default();
     Some(format!("ip{family} route del {destination}/{length}{via} dev {link} proto boot{metric}"))
 }
 
 /// Tables over 255 do not fit into the header.
 pub(super) fn table(route: &RouteMessage) -> u32 {
-    let attribute = route.attributes.iter().find_map(|attribute| match attribute {
-        RouteAttribute::Table(table) => Some(*table),
-        _ => None,
-    });
+    let attribute = first!(route.attributes, RouteAttribute::Table(table) => *table);
     attribute.unwrap_or_else(|| u32::from(route.header.table))
 }
 
-fn metric(attribute: &RouteAttribute) -> Option<u32> {
-    if let RouteAttribute::Priority(metric) = attribute { Some(*metric) } else { None }
+fn metric(route: &RouteMessage) -> Option<u32> {
+    first!(route.attributes, RouteAttribute::Priority(metric) => *metric)
 }
 
 fn gateway(attributes: &[RouteAttribute]) -> Option<IpAddr> {
-    attributes.iter().find_map(|attribute| match attribute {
-        RouteAttribute::Gateway(RouteAddress::Inet(ip)) => Some(IpAddr::V4(*ip)),
-        RouteAttribute::Gateway(RouteAddress::Inet6(ip)) => Some(IpAddr::V6(*ip)),
-        RouteAttribute::Via(RouteVia::Inet(ip)) => Some(IpAddr::V4(*ip)),
-        RouteAttribute::Via(RouteVia::Inet6(ip)) => Some(IpAddr::V6(*ip)),
-        _ => None,
-    })
+    first!(
+        attributes,
+        RouteAttribute::Gateway(RouteAddress::Inet(ip)) => IpAddr::V4(*ip),
+        RouteAttribute::Gateway(RouteAddress::Inet6(ip)) => IpAddr::V6(*ip),
+        RouteAttribute::Via(RouteVia::Inet(ip)) => IpAddr::V4(*ip),
+        RouteAttribute::Via(RouteVia::Inet6(ip)) => IpAddr::V6(*ip),
+    )
 }
 
 #[cfg(test)]

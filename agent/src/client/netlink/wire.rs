@@ -50,49 +50,28 @@ fn neighbour(entry: &NeighbourMessage) -> Option<Neighbouring> {
 }
 
 fn next_hop(route: &RouteMessage) -> Option<Neighbouring> {
-    let (mut ip, mut index) = (None, None);
-    for attribute in &route.attributes {
-        match attribute {
-            RouteAttribute::Gateway(RouteAddress::Inet(it)) => ip = Some(IpAddr::V4(*it)),
-            RouteAttribute::Gateway(RouteAddress::Inet6(it)) => ip = Some(IpAddr::V6(*it)),
-            RouteAttribute::Oif(it) => index = Some(*it),
-            _ => {}
-        }
-    }
-    Some(Neighbouring { index: index?, ip: ip? })
+    let ip = first!(
+        route.attributes,
+        RouteAttribute::Gateway(RouteAddress::Inet(ip)) => IpAddr::V4(*ip),
+        RouteAttribute::Gateway(RouteAddress::Inet6(ip)) => IpAddr::V6(*ip),
+    )?;
+    let index = first!(route.attributes, RouteAttribute::Oif(index) => *index)?;
+    Some(Neighbouring { index, ip })
 }
 
 fn name(link: &LinkMessage) -> String {
-    let name = link.attributes.iter().find_map(|attribute| match attribute {
-        LinkAttribute::IfName(name) => Some(name.clone()),
-        _ => None,
-    });
-    name.unwrap_or_default()
+    first!(link.attributes, LinkAttribute::IfName(name) => name.clone()).unwrap_or_default()
 }
 
 fn infos(link: &LinkMessage) -> &[LinkInfo] {
-    let infos = link.attributes.iter().find_map(|attribute| match attribute {
-        LinkAttribute::LinkInfo(infos) => Some(infos.as_slice()),
-        _ => None,
-    });
-    infos.unwrap_or_default()
+    first!(link.attributes, LinkAttribute::LinkInfo(infos) => infos.as_slice()).unwrap_or_default()
 }
 
 fn vlans(links: &[LinkMessage]) -> Vec<Vlan> {
     let vlan = |link: &LinkMessage| {
-        let id = infos(link).iter().find_map(|info| match info {
-            LinkInfo::Data(InfoData::Vlan(data)) => {
-                data.iter().find_map(|attribute| match attribute {
-                    InfoVlan::Id(id) => Some(*id),
-                    _ => None,
-                })
-            }
-            _ => None,
-        })?;
-        let below = link.attributes.iter().find_map(|attribute| match attribute {
-            LinkAttribute::Link(index) => Some(*index),
-            _ => None,
-        });
+        let data = first!(infos(link), LinkInfo::Data(InfoData::Vlan(data)) => data)?;
+        let id = first!(data, InfoVlan::Id(id) => *id)?;
+        let below = first!(link.attributes, LinkAttribute::Link(index) => *index);
         let base = links.iter().find(|link| Some(link.header.index) == below).map(name);
         Some(Vlan {
             index: link.header.index,
@@ -106,10 +85,7 @@ fn vlans(links: &[LinkMessage]) -> Vec<Vlan> {
 
 fn bonds(links: &[LinkMessage]) -> Vec<Bond> {
     let bond = |link: &LinkMessage| {
-        let data = infos(link).iter().find_map(|link_info| match link_info {
-            LinkInfo::Data(InfoData::Bond(data)) => Some(data),
-            _ => None,
-        })?;
+        let data = first!(infos(link), LinkInfo::Data(InfoData::Bond(data)) => data)?;
         let ports = links.iter().filter(|port| controller(port) == Some(link.header.index));
         Some(with_data(name(link), data, ports.map(port).collect()))
     };
@@ -149,10 +125,8 @@ fn port(link: &LinkMessage) -> BondPort {
         has_carrier: is_up && link.header.flags.contains(LinkFlags::Up),
         ..BondPort::default()
     };
-    let data = infos(link).iter().find_map(|link_info| match link_info {
-        LinkInfo::PortData(InfoPortData::BondPort(data)) => Some(data.as_slice()),
-        _ => None,
-    });
+    let data =
+        first!(infos(link), LinkInfo::PortData(InfoPortData::BondPort(data)) => data.as_slice());
     let carries = |state: &LacpState| {
         state.contains(LacpState::SYNCHRONIZATION | LacpState::COLLECTING | LacpState::DISTRIBUTING)
     };
