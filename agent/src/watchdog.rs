@@ -10,6 +10,8 @@ use std::{
 
 use tokio::time::MissedTickBehavior;
 
+use crate::status::log;
+
 /// A standstill of this length ends the process.
 const LIMIT: Duration = Duration::from_secs(180);
 /// Number of slices that have to pass without a sign of life. A machine that was suspended lets one pass at most.
@@ -24,7 +26,10 @@ pub(crate) async fn guarded<T>(work: impl Future<Output = T>) -> T {
     let (alive, signs) = mpsc::channel();
     if let Err(error) = thread::Builder::new().name("watchdog".into()).spawn(move || {
         if stands_still(&signs, slice) {
-            tell();
+            // From a thread of its own: the write may block too.
+            log::within(MESSAGE, || {
+                tracing::error!("made no progress for {} s; ends itself", limit().as_secs());
+            });
             std::process::abort();
         }
     }) {
@@ -65,18 +70,6 @@ fn stands_still(signs: &Receiver<()>, slice: Duration) -> bool {
         }
     }
     true
-}
-
-/// Writes the reason to the journal, from a thread of its own: the write may block too.
-fn tell() {
-    let (told, wait) = mpsc::channel::<()>();
-    let message = move || {
-        tracing::error!("made no progress for {} s; ends itself", limit().as_secs());
-        drop(told);
-    };
-    if thread::Builder::new().spawn(message).is_ok() {
-        let _ = wait.recv_timeout(MESSAGE);
-    }
 }
 
 #[cfg(not(debug_assertions))]

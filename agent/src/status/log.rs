@@ -8,11 +8,12 @@ use std::{
     time::Duration,
 };
 
+use tracing::field::Field;
 use tracing_subscriber::{
     Layer as _,
     field::MakeExt as _,
     filter::{LevelFilter, Targets},
-    fmt::format,
+    fmt::{MakeWriter as _, format},
     layer::SubscriberExt as _,
     util::SubscriberInitExt as _,
 };
@@ -102,7 +103,7 @@ pub(crate) enum Log {
     Plain,
 }
 
-/// Warnings that follow the verdict.
+/// Warnings that follow the verdict, kept back until [`finish`].
 static LATER: Mutex<Vec<u8>> = Mutex::new(Vec::new());
 
 /// Writes what was kept back.
@@ -111,23 +112,7 @@ pub(crate) fn finish() {
     let _ = std::io::stderr().write_all(&kept);
 }
 
-/// Keeps lines back until [`finish`].
-struct Later;
-
-impl std::io::Write for Later {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        if let Ok(mut kept) = LATER.lock() {
-            kept.extend_from_slice(bytes);
-        }
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
-}
-
-/// The warnings of a run by hand as lines of its terminal. What ends a run says so itself.
+/// The warnings of a run by hand, each with its error, as lines of its terminal. What ends a run says so itself.
 struct Terminal;
 
 impl<S: tracing::Subscriber> tracing_subscriber::Layer<S> for Terminal {
@@ -137,23 +122,13 @@ impl<S: tracing::Subscriber> tracing_subscriber::Layer<S> for Terminal {
         _context: tracing_subscriber::layer::Context<'_, S>,
     ) {
         if event.metadata().fields().field("dayone_exit").is_none() {
-            let mut words = Words::default();
-            event.record(&mut words);
-            console(Tone::Plain, &[words.0]);
-        }
-    }
-}
-
-/// The message of an event and, after it, its error.
-#[derive(Default)]
-struct Words(String);
-
-impl tracing::field::Visit for Words {
-    fn record_debug(&mut self, field: &tracing::field::Field, value: &dyn std::fmt::Debug) {
-        match field.name() {
-            "message" => self.0.insert_str(0, &format!("{value:?}")),
-            "error" => self.0.push_str(&format!(": {value:?}")),
-            _ => {}
+            let mut words = String::new();
+            event.record(&mut |field: &Field, value: &dyn std::fmt::Debug| match field.name() {
+                "message" => words.insert_str(0, &format!("{value:?}")),
+                "error" => words.push_str(&format!(": {value:?}")),
+                _ => {}
+            });
+            console(Tone::Plain, &[words]);
         }
     }
 }
@@ -164,20 +139,15 @@ pub(crate) fn start(log: Log) {
     let asked: Option<LevelFilter> =
         std::env::var("DAYONE_LOG").ok().and_then(|level| level.parse().ok());
     let level = asked.unwrap_or(LevelFilter::INFO);
+    let is_detailed = level > LevelFilter::INFO;
+    let of_nmstate = |usual| if is_detailed { level } else { usual };
     let ours = Targets::new()
         // Libraries log warnings for normal events (a device without Wi-Fi, a closed subscription).
-        .with_default(if level > LevelFilter::INFO {
-            LevelFilter::WARN
-        } else {
-            LevelFilter::ERROR
-        })
+        .with_default(if is_detailed { LevelFilter::WARN } else { LevelFilter::ERROR })
         .with_target("dayone", level)
-        .with_target("nmstate", if level > LevelFilter::INFO { level } else { LevelFilter::WARN })
+        .with_target("nmstate", of_nmstate(LevelFilter::WARN))
         // The debug form of an error, beside the error that nmstate returns.
-        .with_target(
-            "nmstate::nm::nm_dbus::error",
-            if level > LevelFilter::INFO { level } else { LevelFilter::ERROR },
-        );
+        .with_target("nmstate::nm::nm_dbus::error", of_nmstate(LevelFilter::ERROR));
     let is_journal = is_service() || log == Log::OfChanges;
     let journal = if is_journal { tracing_journald::layer().ok() } else { None };
     let is_of_a_person = !is_service() && log == Log::OfChanges && asked.is_none();
@@ -205,7 +175,7 @@ pub(crate) fn start(log: Log) {
             .fmt_fields(shown.delimited(" "))
             .with_writer(move || -> Box<dyn std::io::Write> {
                 match log {
-                    Log::AfterVerdict => Box::new(Later),
+                    Log::AfterVerdict => Box::new(LATER.make_writer()),
                     Log::OfChanges | Log::Plain => Box::new(std::io::stderr()),
                 }
             })
@@ -250,7 +220,7 @@ pub(crate) fn console(tone: Tone, lines: &[String]) {
 const CONSOLE: Duration = Duration::from_secs(2);
 
 /// Waits for the end of `work`, and leaves it alone after `bound`.
-fn within(bound: Duration, work: impl FnOnce() + Send + 'static) {
+pub(crate) fn within(bound: Duration, work: impl FnOnce() + Send + 'static) {
     let (ended, end) = mpsc::channel();
     let work = move || {
         work();

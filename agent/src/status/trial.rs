@@ -13,10 +13,10 @@ use serde::{Deserialize, Serialize};
 pub(crate) use self::error::TrialError;
 use super::{now, phase::Phase, write_in_runtime};
 use crate::{
-    client::watch::Watch,
+    client::watch::until,
     document::digest::Digest,
     durable::{self, FileError},
-    paths::{Paths, cannot},
+    paths::Paths,
     warn::OrWarn as _,
 };
 
@@ -172,16 +172,8 @@ impl TrialFile {
 
     /// Returns when the trial is requested to stay.
     pub(crate) async fn requested(&self) -> Result<(), FileError> {
-        let path = self.paths.trial_confirmed();
-        let directory = path.parent().unwrap_or(&path);
-        let failed = cannot("watch", directory);
-        loop {
-            let watch = Watch::on(&[directory]).map_err(failed)?;
-            if self.get().is_requested(&self.paths)? {
-                return Ok(());
-            }
-            watch.changed().await.map_err(failed)?;
-        }
+        let is_requested = || Ok(self.get().is_requested(&self.paths)?.then_some(()));
+        until(&self.paths.trial_confirmed(), is_requested).await
     }
 }
 
