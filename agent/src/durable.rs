@@ -1,7 +1,7 @@
 //! State that survives a power cut: the open transaction and the record, which has the last good document.
 
 pub(crate) mod adopted;
-mod automatic;
+pub(crate) mod automatic;
 mod boot;
 pub(crate) mod commit;
 mod copies;

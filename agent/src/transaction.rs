@@ -2,7 +2,6 @@
 
 mod bounds;
 mod change;
-mod confirm;
 mod failure;
 pub(crate) mod memory;
 mod prepare;
@@ -49,6 +48,14 @@ pub(crate) struct Probed {
     pub(crate) unproved: Vec<String>,
     pub(crate) after: Vec<ProbeResult>,
     pub(crate) warnings: Vec<String>,
+}
+
+impl Probed {
+    /// Writes a warning to the journal, and keeps it for the status.
+    fn warn(&mut self, text: String) {
+        tracing::warn!("{text}");
+        self.warnings.push(text);
+    }
 }
 
 /// A change of the node's network.

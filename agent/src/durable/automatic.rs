@@ -27,8 +27,8 @@ pub(super) struct Automatic {
     replaces_document: bool,
 }
 
-/// Stages the commit in `dir`.
-pub(super) fn stage(
+/// Stages the commit in `dir`, a new directory.
+pub(crate) fn stage(
     paths: &Paths,
     dir: &Path,
     plan: &BridgePlan,

@@ -13,14 +13,13 @@ use super::{
     file::{self, FileError, Result, Staged},
     from_0_2,
     place::StatePlace,
-    record::Record,
+    record::{Committed, Record},
     record_file,
     sync_others::sync_others,
 };
 use nmgen::chain;
 
 use crate::{
-    bridge::plan::BridgePlan,
     document::{Document, digest::Digest},
     model::Uplinks,
     paths::Paths,
@@ -57,17 +56,6 @@ pub(crate) fn stage(
     file::write_new_json(&staged(dir, &paths.record()), &record)?;
     let applied = Staged::new(&paths.applied(), document.text.as_bytes(), document.mode)?;
     Ok(Commit { document: Some(OfDocument { applied, record }) })
-}
-
-/// Stages the commit of an automatic bridge in `dir`, a new directory.
-pub(crate) fn stage_bridge(
-    paths: &Paths,
-    dir: &Path,
-    plan: &BridgePlan,
-    replaces_document: bool,
-) -> Result<Commit> {
-    automatic::stage(paths, dir, plan, replaces_document)?;
-    Ok(Commit { document: None })
 }
 
 /// Records `document`, which another tool has put in force, without a transaction.
@@ -181,7 +169,12 @@ fn finish_document(paths: &Paths, dir: &Path) -> Result {
         // br-ex is the document's now.
         file::remove(&paths.bridge())?;
         file::rename(&staged, &paths.record())?;
-        note(paths, &record);
+        // The commit is valid without its line of history.
+        if let Some(Committed { digest, source, adopted, .. }) = &record.committed {
+            let outcome = if *adopted { "adopted" } else { "committed" };
+            let noted = record_file::append(paths, digest, source, outcome, None);
+            noted.or_warn_of("the history is incomplete");
+        }
     }
     from_0_2::remove(paths)
 }
@@ -197,14 +190,6 @@ fn if_volatile(place: StatePlace, error: FileError) -> Result {
 
 fn staged(dir: &Path, place: &Path) -> PathBuf {
     dir.join(place.file_name().unwrap_or_default())
-}
-
-/// Writes a line of history; the commit is valid without it.
-fn note(paths: &Paths, record: &Record) {
-    let Some(committed) = &record.committed else { return };
-    let outcome = if committed.adopted { "adopted" } else { "committed" };
-    let noted = record_file::append(paths, &committed.digest, &committed.source, outcome, None);
-    noted.or_warn_of("the history is incomplete");
 }
 
 #[cfg(test)]

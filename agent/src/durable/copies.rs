@@ -92,7 +92,7 @@ pub(crate) fn save(paths: &Paths, to: &Path, scope: &DocumentNames) -> Result {
     let mut entries = Vec::new();
     for (i, protected) in PROTECTED.iter().enumerate() {
         let (store, kind) = (i.to_string(), protected.kind);
-        let was = save_one(&protected.under(paths), &to.join(&store), kind, scope)?;
+        let was = save_one(&paths.under(protected.path), &to.join(&store), kind, scope)?;
         let (path, is_volatile) = (protected.path.to_owned(), protected.is_volatile);
         entries.push(ProtectedCopy { path, kind, is_volatile, was, store });
     }

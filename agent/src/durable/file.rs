@@ -51,7 +51,8 @@ pub(crate) struct Staged {
 impl Staged {
     /// Writes `bytes` beside `target`.
     pub(crate) fn new(target: &Path, bytes: &[u8], mode: u32) -> Result<Self> {
-        let temporary = temporary_for(target);
+        let name = target.file_name().unwrap_or_default().to_string_lossy();
+        let temporary = target.with_file_name(format!(".{name}.dayone"));
         // Left by a crash; only the agent uses this name.
         match fs::remove_file(&temporary) {
             Ok(()) => {}
@@ -84,11 +85,6 @@ impl Drop for Staged {
         // After `put` no file has this name.
         let _ = fs::remove_file(&self.temporary);
     }
-}
-
-fn temporary_for(target: &Path) -> PathBuf {
-    let name = target.file_name().unwrap_or_default().to_string_lossy();
-    target.with_file_name(format!(".{name}.dayone"))
 }
 
 /// Replaces `target` by `bytes`, durably.

@@ -21,7 +21,6 @@ use super::{
     sync_others::sync_others,
 };
 use crate::{
-    document::Document,
     document::digest::Digest,
     model::{Before, ProbeResult},
     paths::Paths,
@@ -65,32 +64,19 @@ pub(crate) struct Journal {
 const VERSION: u32 = 2;
 
 impl Journal {
-    /// A document's journal for this boot.
+    /// Returns the journal of a change in this boot, by the digest and the path that it is of.
     pub(crate) fn new(
         paths: &Paths,
         kind: ChangeKind,
-        document: &Document,
+        (digest, source): (Digest, PathBuf),
         bridges: Vec<String>,
         before: Before,
         probes: Vec<ProbeResult>,
     ) -> Self {
-        let failures = Some(Record::load(paths).failures_of(&document.digest));
-        let (digest, source) = (document.digest.clone(), document.path.clone());
+        let is_counted = kind != ChangeKind::Bridge;
+        let failures = is_counted.then(|| Record::load(paths).failures_of(&digest));
         let (version, boot_id) = (VERSION, boot_id(paths));
         Self { version, kind, boot_id, digest, source, bridges, before, probes, failures }
-    }
-
-    /// The journal of an automatic bridge with this picture.
-    pub(crate) fn of_bridge(
-        paths: &Paths,
-        picture: &str,
-        bridges: Vec<String>,
-        before: Before,
-        probes: Vec<ProbeResult>,
-    ) -> Self {
-        let (digest, source) = (Digest::of(picture.as_bytes()), paths.bridge());
-        let (version, kind, boot_id) = (VERSION, ChangeKind::Bridge, boot_id(paths));
-        Self { version, kind, boot_id, digest, source, bridges, before, probes, failures: None }
     }
 
     /// Whether the journal was opened in this boot.
@@ -251,7 +237,8 @@ mod tests {
                 mode: 0o644,
             };
             let (kind, before) = (ChangeKind::Document, Before::default());
-            let journal = Journal::new(&paths, kind, &document, Vec::new(), before, Vec::new());
+            let of = (document.digest.clone(), document.path.clone());
+            let journal = Journal::new(&paths, kind, of, Vec::new(), before, Vec::new());
             drop(open(&paths, &journal, &["x"], |new| commit::stage(&paths, new, &document, ""))?);
             std::fs::write(&profile, "new")?;
             std::fs::write(paths.transaction().join(name), text)?;
@@ -284,7 +271,7 @@ mod tests {
         let journal = Journal::new(
             &paths,
             ChangeKind::Document,
-            &document,
+            (document.digest.clone(), document.path.clone()),
             vec!["br-ex".to_owned()],
             Before::default(),
             Vec::new(),

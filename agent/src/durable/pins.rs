@@ -32,9 +32,10 @@ impl Pins {
             let text = read(&path).inspect_err(|error| {
                 tracing::warn!("a card may lose its name: cannot read {}: {error}", path.display());
             });
-            Some((text.ok()?, path))
+            Some((path, text.ok()?))
         });
-        Self(read.filter(|(text, _)| is_pin(text)).map(|(text, path)| (path, text)).collect())
+        let is_pin = |text: &str| text.lines().any(|line| line.trim_start().starts_with("Name="));
+        Self(read.filter(|(_, text)| is_pin(text)).collect())
     }
 
     /// Writes each file anew that the apply has removed, without alternative names. Those that are
@@ -55,10 +56,6 @@ fn read(path: &Path) -> io::Result<String> {
         it if it.is_file() && it.len() <= LIMIT => fs::read_to_string(path),
         _ => Err(io::ErrorKind::InvalidData.into()),
     }
-}
-
-fn is_pin(text: &str) -> bool {
-    text.lines().any(|line| line.trim_start().starts_with("Name="))
 }
 
 /// The pin without alternative names.

@@ -1,11 +1,7 @@
 //! The files that a transaction may write, and their distinction from files that other programs
 //! create at the same time.
 
-use std::path::PathBuf;
-
 use serde::{Deserialize, Serialize};
-
-use crate::paths::Paths;
 
 /// Content of a protected path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -47,13 +43,6 @@ pub(super) const PROTECTED: [Protected; 6] = [
 
 const fn durable(path: &'static str, kind: ProtectedKind) -> Protected {
     Protected { path, kind, is_volatile: false }
-}
-
-impl Protected {
-    /// The path below the root.
-    pub(super) fn under(&self, paths: &Paths) -> PathBuf {
-        paths.under(self.path)
-    }
 }
 
 /// The names in the document, and so the files that nmstate writes for it.

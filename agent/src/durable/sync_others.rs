@@ -19,7 +19,7 @@ pub(super) fn sync_others(paths: &Paths) -> Result {
         return Ok(());
     }
     for protected in PROTECTED.iter().filter(|protected| !protected.is_volatile) {
-        let path = protected.under(paths);
+        let path = paths.under(protected.path);
         match fs::symlink_metadata(&path) {
             Ok(meta) if meta.is_dir() => {
                 for (_, file) in regular_files(&path)? {

@@ -98,7 +98,7 @@ fn open() -> Result<Files, Box<dyn std::error::Error>> {
     let journal = Journal::new(
         &paths,
         ChangeKind::Document,
-        &document,
+        (document.digest.clone(), document.path.clone()),
         Vec::new(),
         Before::default(),
         Vec::new(),

@@ -1,7 +1,5 @@
 //! The change, from the checkpoint to NetworkManager's commit.
 
-use nmgen::chain;
-
 use super::{
     Change, DocumentChange, Probed, Transaction,
     bounds::GRACE,
@@ -14,7 +12,8 @@ use crate::{
     model::{Before, Checkpoint, Family, LinkRef, ProbeResult, Uplinks, Wants},
     network::{Network, NetworkError, takeover::Leftovers},
     probe,
-    status::phase::Phase,
+    status::{log::message_id, phase::Phase, trial::TrialFile},
+    warn::OrWarn as _,
 };
 
 impl<N: Network> Transaction<'_, N> {
@@ -50,14 +49,10 @@ impl<N: Network> Transaction<'_, N> {
         if let Change::Trial(_, trial) = change {
             self.confirmed(trial).await?;
         }
-        match self.network.doubts(before, wants).await {
-            Ok(doubts) => {
-                for doubt in doubts {
-                    tracing::warn!("{doubt}");
-                    probed.warnings.push(doubt);
-                }
-            }
-            Err(error) => tracing::warn!("the changed network is not looked at: {}", chain(&error)),
+        let doubts = self.network.doubts(before, wants).await;
+        for doubt in doubts.or_warn_of("the changed network is not looked at").into_iter().flatten()
+        {
+            probed.warn(doubt);
         }
         // The bridge's families were awaited when it was planned.
         let none = Wants { dynamic: Vec::new(), ..wants.clone() };
@@ -111,6 +106,28 @@ impl<N: Network> Transaction<'_, N> {
             self.network.verify(desired, wants, bound).await?;
             self.network.verify_profiles(profiles, bound).await?;
             self.network.return_patch_ports(before, &wants.bridges).await
+        })
+        .await
+    }
+
+    /// Starts the trial's clock and returns when the trial is confirmed. NetworkManager's checkpoint
+    /// stays open meanwhile, with a later end.
+    async fn confirmed(&self, trial: &TrialFile) -> Phased<()> {
+        let bound = trial.start_clock();
+        let it = trial.get();
+        tracing::warn!(
+            message_id = message_id::TRIAL_WAITS,
+            dayone_document = %it.document.display(),
+            dayone_digest = %it.digest,
+            "{} is on trial: `dayone confirm` keeps it, else the old network returns in {} s",
+            it.document.display(),
+            it.seconds
+        );
+        self.phase(Phase::Confirm, bound + GRACE, async {
+            match tokio::time::timeout(bound, trial.requested()).await {
+                Ok(requested) => requested.map_err(PhaseError::Request),
+                Err(_) => Err(PhaseError::NotConfirmed { seconds: it.seconds }),
+            }
         })
         .await
     }

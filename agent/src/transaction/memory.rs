@@ -9,19 +9,14 @@ pub(crate) fn load(paths: &Paths) -> Memory {
     durable::read_json_or_set_aside(&paths.memory()).or_warn().flatten().unwrap_or_default()
 }
 
-/// Changes what is remembered.
+/// Changes what is remembered. A failure to write it is a warning: the run itself goes on.
 pub(crate) fn update<T>(paths: &Paths, change: impl FnOnce(&mut Memory) -> T) -> T {
     let mut memory = load(paths);
     let before = memory.clone();
     let done = change(&mut memory);
     if memory != before {
-        save(paths, &memory);
+        let written = write_in_runtime(&paths.memory(), &memory);
+        written.or_warn_of("what this network had is not remembered");
     }
     done
-}
-
-/// Writes it. A failure is a warning: the run itself goes on.
-fn save(paths: &Paths, memory: &Memory) {
-    let written = write_in_runtime(&paths.memory(), memory);
-    written.or_warn_of("what this network had is not remembered");
 }

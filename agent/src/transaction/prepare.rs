@@ -10,7 +10,9 @@ use super::{
     failure::{PhaseError, Phased},
 };
 use crate::{
+    document::digest::Digest,
     durable::{
+        automatic,
         commit::{self, Commit},
         journal::{self, ChangeKind, Journal},
     },
@@ -100,7 +102,8 @@ impl<N: Network> Transaction<'_, N> {
                 let (before, probes) = (before.clone(), probed.before.clone());
                 let bridges = wants.bridges.clone();
                 let kind = if trial.is_some() { ChangeKind::Trial } else { ChangeKind::Document };
-                let journal = Journal::new(self.paths, kind, document, bridges, before, probes);
+                let of = (document.digest.clone(), document.path.clone());
+                let journal = Journal::new(self.paths, kind, of, bridges, before, probes);
                 let resolved = desired.to_yaml()?;
                 let texts = [&*document.text, &*resolved, &*service_files.text()];
                 Ok(journal::open(self.paths, &journal, &texts, |new| match kind {
@@ -143,9 +146,12 @@ impl<N: Network> Transaction<'_, N> {
             .journal(async {
                 let (before, probes) = (before.clone(), probed.before.clone());
                 let (bridges, picture) = (wants.bridges.clone(), &profiles.document);
-                let journal = Journal::of_bridge(self.paths, picture, bridges, before, probes);
+                let kind = ChangeKind::Bridge;
+                let of = (Digest::of(picture.as_bytes()), self.paths.bridge());
+                let journal = Journal::new(self.paths, kind, of, bridges, before, probes);
                 let stage = |new: &Path| {
-                    commit::stage_bridge(self.paths, new, profiles, *replaces_document)
+                    automatic::stage(self.paths, new, profiles, *replaces_document)
+                        .map(|()| Commit::default())
                 };
                 let texts = [picture.as_str()];
                 if *replaces_document {
@@ -156,9 +162,7 @@ impl<N: Network> Transaction<'_, N> {
             })
             .await?;
         if let Some(fault) = fault {
-            let warning = format!("{}; the journal is in /run", chain(&fault));
-            tracing::warn!("{warning}");
-            probed.warnings.push(warning);
+            probed.warn(format!("{}; the journal is in /run", chain(&fault)));
         }
         let timeout = self.settings.timeout.clone();
         Ok(Prepared { desired, wants, before, leftovers, plan, commit, timeout })
@@ -208,9 +212,7 @@ impl<N: Network> Transaction<'_, N> {
         match taken {
             Some((found, true)) => Err((Phase::Baseline, PhaseError::Probes(vec![found]))),
             Some((found, false)) => {
-                let warning = format!("{}: {}", found.name, found.detail);
-                tracing::warn!("{warning}");
-                probed.warnings.push(warning);
+                probed.warn(format!("{}: {}", found.name, found.detail));
                 Ok(looked)
             }
             None => Ok(looked),
@@ -228,14 +230,12 @@ impl<N: Network> Transaction<'_, N> {
             probed.best = memory.best(&probed.before);
             before.leads = memory.leads(std::mem::take(&mut before.leads));
         });
-        for name in &probed.unproved {
-            let warning = format!(
+        for name in probed.unproved.clone() {
+            probed.warn(format!(
                 "probe {name} answered earlier in this boot, and the network without this change has had no answer for {:.0} s: it \
                  is not asked for any more",
                 bound.as_secs_f64()
-            );
-            tracing::warn!("{warning}");
-            probed.warnings.push(warning);
+            ));
         }
     }
 

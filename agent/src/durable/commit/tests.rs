@@ -29,7 +29,7 @@ fn open(paths: &Paths, document: &Document) -> Result<Commit, Box<dyn std::error
     let journal = Journal::new(
         paths,
         ChangeKind::Document,
-        document,
+        (document.digest.clone(), document.path.clone()),
         Vec::new(),
         Before::default(),
         Vec::new(),
