@@ -117,8 +117,8 @@ pub(crate) enum Undone {
 pub(crate) async fn within<T>(
     what: &str,
     bound: Duration,
-    work: impl Future<Output = Result<T, NetworkError>>,
-) -> Result<T, NetworkError> {
+    work: impl Future<Output = Result<T>>,
+) -> Result<T> {
     let late = |_| NetworkError::NotReady { what: what.to_owned(), bound };
     tokio::time::timeout(bound, work).await.map_err(late)?
 }
@@ -127,90 +127,62 @@ pub(crate) async fn within<T>(
 /// transaction ends each, so that the next one runs.
 pub(crate) trait Network {
     /// Returns when no other program's checkpoint keeps NetworkManager from one on these links; without links, on any.
-    async fn released(
-        &self,
-        links: Option<&[String]>,
-        say: &dyn Fn(&str, Duration),
-    ) -> Result<(), NetworkError>;
+    async fn released(&self, links: Option<&[String]>, say: Say<'_>) -> Result;
     /// Returns when the document's prerequisites are met. `say` reports what is awaited.
-    async fn ready(&self, wants: &Wants, say: &dyn Fn(&str, Duration)) -> Result<(), NetworkError>;
+    async fn ready(&self, wants: &Wants, say: Say<'_>) -> Result;
     /// The current state as soon as each capture of the policy finds something; at the bound as it is.
-    async fn captured(
-        &self,
-        parsed: &Parsed,
-        say: &dyn Fn(&str, Duration),
-    ) -> Result<State, NetworkError>;
+    async fn captured(&self, parsed: &Parsed, say: Say<'_>) -> Result<State>;
     /// The current state as nmstate sees it.
-    async fn current(&self) -> Result<State, NetworkError>;
+    async fn current(&self) -> Result<State>;
     /// `desired` with the names and addresses of the node's links: `identifier`, `copy-mac-from`.
-    async fn resolve_links(&self, desired: State) -> Result<State, NetworkError>;
+    async fn resolve_links(&self, desired: State) -> Result<State>;
     /// The current state, for the journal.
-    async fn snapshot(&self, wants: &Wants, way_back: WayBack) -> Result<Before, NetworkError>;
+    async fn snapshot(&self, wants: &Wants, way_back: WayBack) -> Result<Before>;
     /// Runs all probes, each for at most `bound`.
     async fn probe(&self, probes: &[Probe], bound: Duration) -> Vec<ProbeResult>;
     /// Leftovers of other tools that the document replaces.
-    async fn leftovers(&self, wants: &Wants, before: &Before) -> Result<Leftovers, NetworkError>;
+    async fn leftovers(&self, wants: &Wants, before: &Before) -> Result<Leftovers>;
     /// A checkpoint that rolls back by itself after `seconds`.
-    async fn checkpoint(&self, seconds: u32) -> Result<Checkpoint, NetworkError>;
+    async fn checkpoint(&self, seconds: u32) -> Result<Checkpoint>;
     /// Removes leftovers of other tools.
-    async fn take_over(&self, leftovers: &Leftovers) -> Result<(), NetworkError>;
+    async fn take_over(&self, leftovers: &Leftovers) -> Result;
     /// Applies under a checkpoint that stays open; `held`, the transaction's checkpoint, is
     /// destroyed first.
-    async fn apply(
-        &self,
-        desired: &State,
-        before: &Before,
-        held: Option<&Checkpoint>,
-    ) -> Result<(), NetworkError>;
+    async fn apply(&self, desired: &State, before: &Before, held: Option<&Checkpoint>) -> Result;
     /// Makes the profiles of an automatic bridge in memory, and returns when they are active; fails
     /// at `bound` with the first that is not.
-    async fn apply_profiles(&self, plan: &BridgePlan, bound: Duration) -> Result<(), NetworkError>;
+    async fn apply_profiles(&self, plan: &BridgePlan, bound: Duration) -> Result;
     /// Returns when Open vSwitch and NetworkManager have the bridge as planned; fails at `bound`
     /// with the difference.
-    async fn verify_profiles(&self, plan: &BridgePlan, bound: Duration)
-    -> Result<(), NetworkError>;
+    async fn verify_profiles(&self, plan: &BridgePlan, bound: Duration) -> Result;
     /// Returns when the current state has all of `desired`; fails at `bound` with the difference.
-    async fn verify(
-        &self,
-        desired: &State,
-        wants: &Wants,
-        bound: Duration,
-    ) -> Result<(), NetworkError>;
+    async fn verify(&self, desired: &State, wants: &Wants, bound: Duration) -> Result;
     /// Restores earlier patch ports on the bridges in `made`, which were created anew.
-    async fn return_patch_ports(
-        &self,
-        before: &Before,
-        made: &[String],
-    ) -> Result<(), NetworkError>;
+    async fn return_patch_ports(&self, before: &Before, made: &[String]) -> Result;
     /// Activates profiles on the document's links again that are none of its own, were up before, and are down. A refusal is told:
     /// the change is verified by then.
     async fn activate_above(&self, before: &Before, wants: &Wants);
     /// The families that have a default route through the document's interfaces.
-    async fn uplinks(&self, wants: &Wants) -> Result<Uplinks, NetworkError>;
+    async fn uplinks(&self, wants: &Wants) -> Result<Uplinks>;
     /// What is doubtful about the changed network although it is proved: another address than before, an MTU that is too large.
-    async fn doubts(&self, before: &Before, wants: &Wants) -> Result<Vec<String>, NetworkError>;
+    async fn doubts(&self, before: &Before, wants: &Wants) -> Result<Vec<String>>;
     /// Makes the change permanent: destroys every checkpoint that is not in `before`.
-    async fn commit(&self, before: &Before) -> Result<(), NetworkError>;
+    async fn commit(&self, before: &Before) -> Result;
     /// Rolls back every checkpoint that is not in `before`.
-    async fn undo_checkpoints(&self, before: &Before) -> Result<Undone, NetworkError>;
+    async fn undo_checkpoints(&self, before: &Before) -> Result<Undone>;
     /// Reapplies the profiles on disk to the devices in `before`.
-    async fn reapply_profiles(&self, before: &Before) -> Result<(), NetworkError>;
+    async fn reapply_profiles(&self, before: &Before) -> Result;
     /// Makes NetworkManager reload the profiles on disk.
-    async fn reload_profiles(&self) -> Result<(), NetworkError>;
+    async fn reload_profiles(&self) -> Result;
     /// Restores the parts of the bridges of `before` that no profile restores, and removes bridges
     /// of `made` that are not in `before`.
-    async fn undo_bridges(&self, before: &Before, made: &[String]) -> Result<(), NetworkError>;
+    async fn undo_bridges(&self, before: &Before, made: &[String]) -> Result;
     /// Restarts NetworkManager, which then reads profiles and devices anew.
-    async fn restart(&self) -> Result<(), NetworkError>;
+    async fn restart(&self) -> Result;
     /// Restores the host name of `before`.
-    async fn undo_hostname(&self, before: &Before) -> Result<(), NetworkError>;
+    async fn undo_hostname(&self, before: &Before) -> Result;
     /// Returns when addresses, default gateways and MTUs of `before` are back, and its profiles too if NetworkManager has
     /// `refused` devices, activating profiles that it leaves down; fails at `bound` with the missing ones, but for those of
     /// cards that are gone.
-    async fn restored(
-        &self,
-        before: &Before,
-        refused: &[String],
-        bound: Duration,
-    ) -> Result<(), NetworkError>;
+    async fn restored(&self, before: &Before, refused: &[String], bound: Duration) -> Result;
 }

@@ -89,4 +89,13 @@ impl Active {
     pub(crate) fn is_of_card(&self) -> bool {
         matches!(self.kind.as_str(), "802-3-ethernet" | "infiniband")
     }
+
+    /// Returns the profiles of cards which are ports of Open vSwitch by these profiles.
+    pub(crate) fn cards_in_open_vswitch(profiles: &[Self]) -> impl Iterator<Item = &Self> {
+        let is_port = |card: &&Self| {
+            let mut ports = profiles.iter().filter(|profile| profile.kind == "ovs-port");
+            card.is_of_card() && ports.any(|port| port.device == card.device)
+        };
+        profiles.iter().filter(is_port)
+    }
 }

@@ -215,7 +215,7 @@ impl Wants {
     }
 
     /// The interface and everything below it.
-    fn stack<'a>(&'a self, link: &'a str) -> Vec<&'a str> {
+    pub(crate) fn stack<'a>(&'a self, link: &'a str) -> Vec<&'a str> {
         self.stack_of(link, |_| true)
     }
 

@@ -1,7 +1,5 @@
 //! Activation of profiles that did not come up by themselves.
 
-use std::time::Duration;
-
 use super::{NetworkError, Result, Say, cards, clients::Clients, hung, readiness, stale};
 use nmgen::chain;
 
@@ -21,11 +19,7 @@ pub(super) async fn activate(net: &Clients<'_>, profiles: &[Active], say: Say<'_
     let interfaces: Vec<&str> = interfaces.map(|profile| profile.device.as_str()).collect();
     let mut activated = stale::remove(net, &interfaces).await?;
     if let Some(why) = needs_restart(net, profiles, &interfaces).await? {
-        tracing::warn!("{why}; restarting it");
-        let restarted = net.bus.restart_network_manager();
-        let bound = net.wait.network_manager;
-        readiness::awaited("NetworkManager's restart", bound, say, restarted).await??;
-        return Ok(());
+        return readiness::restart_network_manager(net, &why, say).await;
     }
     let mut order: Vec<&Active> = profiles.iter().collect();
     order.sort_by_key(|profile| ["ovs-bridge", "ovs-port"].contains(&profile.kind.as_str()));
@@ -48,6 +42,15 @@ async fn activate_one(net: &Clients<'_>, profile: &Active, why: &str) -> Result<
         tracing::warn!(device = %profile.device, "{}", chain(error));
     }
     Ok(done.is_ok())
+}
+
+/// Activates profiles of cards in Open vSwitch that are not up. Frames pass without them, so nobody waits for them: NetworkManager
+/// refuses an activation, or leaves it in the middle, while Open vSwitch's database refuses each change, as on a full disk.
+pub(super) async fn cards_of_bridges(net: &Clients<'_>, profiles: &[Active]) -> Result {
+    for card in Active::cards_in_open_vswitch(profiles) {
+        activate_one(net, card, "activating").await?;
+    }
+    Ok(())
 }
 
 /// Activates interfaces again that waited for an address of the network before the change, and still do. A DHCP client without an
@@ -96,21 +99,8 @@ async fn needs_restart(
         let names = deleted.join(", ");
         return Ok(Some(format!("Open vSwitch lacks {names}, which NetworkManager shows as up")));
     }
-    let held = hung::in_deactivation(net, interfaces).await?;
-    if held.is_empty() {
-        return Ok(None);
-    }
-    // An Open vSwitch that hangs, or that cannot write its database, ends the deactivation itself once it goes on.
-    let mut ovsdb = Ovsdb::connect(&net.paths.ovsdb_socket()).await?;
-    if let Err(late) = ovsdb.carried_out(CARRIED_OUT).await {
-        tracing::warn!("{}; going on", chain(&late));
-        return Ok(None);
-    }
-    Ok(Some(format!("NetworkManager does not end the deactivation of {}", held.join(", "))))
+    hung::endless_deactivation(net, interfaces).await
 }
-
-/// Open vSwitch carries a change out within milliseconds.
-const CARRIED_OUT: Duration = Duration::from_secs(2);
 
 /// Bridges, and cards with a carrier as ports of one, that NetworkManager shows as active and Open vSwitch does not have. Where
 /// somebody deletes a bridge with ports of others, NetworkManager 1.52 may keep it, its ports and interfaces as active; and in a
@@ -134,7 +124,12 @@ async fn deleted(net: &Clients<'_>, profiles: &[Active]) -> Result<Vec<String>> 
     let is_connected = |name: &String| {
         links.iter().any(|link| link.name == *name && link.physical && link.has_carrier)
     };
-    let ports = of("ovs-port").filter(is_connected);
+    // A card whose own profile is down is made a port again by its activation.
+    let is_up = |name: &String| {
+        let mut cards = Active::cards_in_open_vswitch(profiles);
+        cards.any(|card| card.device == *name && active.contains(&card.uuid))
+    };
+    let ports = of("ovs-port").filter(|name| is_connected(name) && is_up(name));
     bridges.extend(ports.filter(|name| !there.iter().any(|bridge| bridge.has_port(name))));
     Ok(bridges)
 }

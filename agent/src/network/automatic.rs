@@ -22,7 +22,7 @@ use crate::{
         ovsdb::Ovsdb,
     },
     model::{
-        Active, Address, Bridge, Family, Lacp, Mac, ProfileRef, Route,
+        Active, Address, Bridge, Family, Lacp, Link, Mac, ProfileRef, Route,
         connection::{Record, Value},
     },
 };
@@ -175,17 +175,14 @@ async fn settle_lacp(net: &Clients<'_>, port: &str) -> Result {
     // The kernel sends no event for a partner's flags.
     let mut changes = Changes::of_kernel()?.at_least_every(AT_LEAST);
     let waited = wait_until(&mut changes, Instant::now() + BY_CONTROLLER, async || {
-        Ok(if is_settling(net, port).await? { Err(()) } else { Ok(()) })
+        let links = net.netlink.links().await?;
+        let is_settling = |link: &Link| link.name == port && link.lacp == Some(Lacp::Settling);
+        Ok(if links.iter().any(is_settling) { Err(()) } else { Ok(()) })
     });
     if waited.await?.is_err() {
         tracing::warn!(%port, "LACP has not settled; going on");
     }
     Ok(())
-}
-
-async fn is_settling(net: &Clients<'_>, port: &str) -> Result<bool> {
-    let links = net.netlink.links().await?;
-    Ok(links.iter().any(|link| link.name == port && link.lacp == Some(Lacp::Settling)))
 }
 
 /// Returns when the bridge is as planned.

@@ -4,6 +4,9 @@
 //! bridges of the boot before from Open vSwitch's database: the port begins anew, and the interface waits for the port of before
 //! (`autoconnect-ports`, which nmstate sets). Another activation finds the port that is there. Or the removal takes the device
 //! away under the activation that has just begun: then there is neither a device nor an activation, until somebody asks for one.
+//!
+//! In "ip-config": a start of NetworkManager, 1.52 too, may take the link of before for the interface's while Open vSwitch replaces
+//! it, and wait for the link that is gone. Another activation takes the link that is there.
 
 use std::{
     convert::Infallible,
@@ -19,7 +22,10 @@ use super::{
     clients::Clients,
     wait::{Changes, wait_until},
 };
-use crate::{client::dbus::Waiting, model::Active};
+use crate::{
+    client::{dbus::Waiting, ovsdb::Ovsdb},
+    model::Active,
+};
 
 /// An interface whose port is activated leaves "prepare" as soon as NetworkManager comes to it; two
 /// answers this far apart show that it has done other things meanwhile.
@@ -31,16 +37,37 @@ const BEGINS: Duration = Duration::from_millis(200);
 /// A deactivation takes milliseconds, and as long as a script of the dispatcher takes.
 const DEACTIVATION: Duration = Duration::from_secs(5);
 
-/// Interfaces of Open vSwitch among these whose deactivation has no end: NetworkManager awaits the end of the link, and where
-/// Open vSwitch's database refused the deletion, as on a full disk, the link stays. Each further activation waits behind it.
-pub(super) async fn in_deactivation(net: &Clients<'_>, interfaces: &[&str]) -> Result<Vec<String>> {
+/// Open vSwitch carries a change out within milliseconds.
+const CARRIED_OUT: Duration = Duration::from_secs(2);
+
+/// Returns why only a new start of NetworkManager helps, if it does not end the deactivation of one of these interfaces of Open
+/// vSwitch. NetworkManager awaits the end of the link, and if Open vSwitch's database refused the deletion, as on a full disk, the
+/// link stays. Each further activation waits behind it.
+pub(super) async fn endless_deactivation(
+    net: &Clients<'_>,
+    interfaces: &[impl AsRef<str>],
+) -> Result<Option<String>> {
+    let held = async || -> Result<Vec<String>> {
+        let mut held = net.bus.deactivating_interfaces().await?;
+        held.retain(|name| interfaces.iter().any(|interface| interface.as_ref() == name));
+        Ok(held)
+    };
+    if held().await?.is_empty() {
+        return Ok(None);
+    }
     let mut changes = Changes::of_manager(&net.bus).await?;
     let ended = wait_until(&mut changes, Instant::now() + DEACTIVATION, async || {
-        let mut held = net.bus.deactivating_interfaces().await?;
-        held.retain(|name| interfaces.contains(&name.as_str()));
+        let held = held().await?;
         Ok(if held.is_empty() { Ok(()) } else { Err(held) })
     });
-    Ok(ended.await?.err().unwrap_or_default())
+    let Err(held) = ended.await? else { return Ok(None) };
+    // An Open vSwitch that hangs, or that cannot write its database, ends the deactivation itself once it goes on.
+    let mut ovsdb = Ovsdb::connect(&net.paths.ovsdb_socket()).await?;
+    if let Err(late) = ovsdb.carried_out(CARRIED_OUT).await {
+        tracing::warn!("{}; going on", chain(&late));
+        return Ok(None);
+    }
+    Ok(Some(format!("NetworkManager does not end the deactivation of {}", held.join(", "))))
 }
 
 /// Does `work`, and activates meanwhile whatever hangs.
@@ -78,7 +105,9 @@ pub(super) async fn release(net: &Clients<'_>, expected: &[Active]) -> Result<Ve
     let mut signals = net.bus.signals().await?;
     let mut before: Vec<Waiting> = Vec::new();
     loop {
-        let now = net.bus.waiting_for_ports_that_are_up(expected).await?;
+        let links = net.netlink.links().await?.into_iter().filter(|link| !link.is_set_up);
+        let down: Vec<String> = links.map(|link| link.name).collect();
+        let now = net.bus.waiting_for_ports_that_are_up(expected, &down).await?;
         let hung: Vec<&Waiting> = now.iter().filter(|waiting| before.contains(waiting)).collect();
         for it in &hung {
             let device = &it.active.device;

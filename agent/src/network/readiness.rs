@@ -7,7 +7,7 @@ use tokio::time::Instant;
 use super::{
     NetworkError, Result, Say,
     clients::Clients,
-    stale, version,
+    hung, stale, version,
     wait::{Changes, wait_for},
 };
 use crate::{
@@ -32,6 +32,14 @@ pub(super) async fn network_manager(net: &Clients<'_>, say: Say<'_>) -> Result {
         return Err(NetworkError::NetworkingOff);
     }
     version::tell(net).await
+}
+
+/// Restarts NetworkManager for this reason, and returns when it is on the bus again.
+pub(super) async fn restart_network_manager(net: &Clients<'_>, why: &str, say: Say<'_>) -> Result {
+    tracing::warn!("{why}; restarting it");
+    let restarted = net.bus.restart_network_manager();
+    awaited("NetworkManager's restart", net.wait.network_manager, say, restarted).await??;
+    Ok(())
 }
 
 /// Returns when NetworkManager and OVSDB are there.
@@ -98,6 +106,12 @@ pub(super) async fn ready(net: &Clients<'_>, wants: &Wants, say: Say<'_>) -> Res
         Ok(needed.into_iter().chain(ports.into_iter().flatten()).collect::<Vec<_>>())
     };
     let ((), (), names) = futures_util::future::try_join3(manager, open_vswitch, links).await?;
+    // Each change would wait behind it, and be rolled back.
+    if wants.ovs
+        && let Some(why) = hung::endless_deactivation(net, &wants.ovs_interfaces).await?
+    {
+        restart_network_manager(net, &why, say).await?;
+    }
     // The snapshot would take the addresses of such a link for the old network's.
     stale::remove(net, &wants.ovs_interfaces).await?;
     // An interface yet to be created has no device. One that NetworkManager is about to activate

@@ -119,6 +119,11 @@ impl<'a> RealNetwork<'a> {
     pub(crate) async fn activate(&self, profiles: &[Active], say: Say<'_>) -> Result {
         activate::activate(&self.clients, profiles, say).await
     }
+
+    /// Activates profiles of cards in Open vSwitch that are not up.
+    pub(crate) async fn activate_cards_of_bridges(&self, profiles: &[Active]) -> Result {
+        activate::cards_of_bridges(&self.clients, profiles).await
+    }
 }
 
 /// `desired` with the names and addresses of these links.
@@ -235,8 +240,13 @@ impl Network for RealNetwork<'_> {
         let with_profile: Vec<Link> = links.into_iter().filter(has_profile).collect();
         let macs = with_profile.iter().filter(|link| link.is_made());
         let macs = macs.filter_map(|link| Some((link.name.clone(), link.mac.clone()?))).collect();
-        let mtus =
-            with_profile.into_iter().filter_map(|link| Some((link.name, link.mtu?))).collect();
+        // A card whose attachment Open vSwitch's database refused, as on a full disk, has no MTU of its profile yet.
+        let is_attached = |link: &Link| {
+            let mut cards = Active::cards_in_open_vswitch(&active);
+            !cards.any(|card| card.device == link.name && !activated.contains(&card.uuid))
+        };
+        let mtus = with_profile.into_iter().filter(is_attached);
+        let mtus = mtus.filter_map(|link| Some((link.name, link.mtu?))).collect();
         let gateway = |route: &Route| Gateway { link: Some(route.link.clone()), ip: route.gateway };
         Ok(Before {
             addresses: fixed.into_iter().map(|a| a.on).collect(),

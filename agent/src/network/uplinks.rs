@@ -87,17 +87,9 @@ impl Kernel {
     /// Network cards below these links.
     fn cards(&self, wants: &Wants, links: &[LinkRef]) -> Vec<LinkRef> {
         let carriers = Family::ALL.into_iter().flat_map(|family| self.carriers(family, links));
-        let mut stack: Vec<String> = carriers.map(|link| link.name.clone()).collect();
-        let mut next = 0;
-        while let Some(upper) = stack.get(next).cloned() {
-            for (_, lower) in wants.below.iter().filter(|(above, _)| *above == upper) {
-                if !stack.contains(lower) {
-                    stack.push(lower.clone());
-                }
-            }
-            next += 1;
-        }
-        let cards = self.links.iter().filter(|link| link.physical && stack.contains(&link.name));
+        let stacks: Vec<&str> = carriers.flat_map(|link| wants.stack(&link.name)).collect();
+        let is_below = |link: &&Link| stacks.contains(&link.name.as_str());
+        let cards = self.links.iter().filter(|link| link.physical && is_below(link));
         cards
             .map(|link| match &link.permanent_mac {
                 Some(mac) => LinkRef::Mac(mac.clone()),

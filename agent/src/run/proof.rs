@@ -180,7 +180,13 @@ async fn repair(
     let say = |text: &str, bound| run.progress.say(text, bound);
     let Some(network) = run.connect().await.or_warn() else { return Err(lack) };
     let repaired = match network.activate(&expected.profiles, &say).await {
-        Ok(()) => released(run, expected, wait(run, expected, netlink, bound)).await,
+        Ok(()) => {
+            let waited = released(run, expected, wait(run, expected, netlink, bound)).await;
+            if waited.is_ok() {
+                network.activate_cards_of_bridges(&expected.profiles).await.or_warn();
+            }
+            waited
+        }
         Err(NetworkError::NoProfile) => Err(lack),
         Err(error @ NetworkError::NetworkingOff) => return Err(Lack::Network(error)),
         Err(error) => {

@@ -9,6 +9,8 @@ use crate::model::{Active, Profile};
 
 /// `NM_DEVICE_STATE_PREPARE`.
 const PREPARE: u32 = 40;
+/// `NM_DEVICE_STATE_IP_CONFIG`.
+const IP_CONFIG: u32 = 70;
 
 /// An activation, by its object: the next one of the same profile has another. `None`: there is none.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,11 +20,13 @@ pub(crate) struct Waiting {
 }
 
 impl Bus {
-    /// Interfaces of Open vSwitch that are not up although their port is activated: those in "prepare", where they wait for the
-    /// port alone, and those of `expected` that connect by themselves and have no activation.
+    /// Returns interfaces of Open vSwitch that are not up although their port is activated: those in "prepare", where they wait for
+    /// the port alone; those in "ip-config" whose link is among `down`, since NetworkManager sets it up first; and those of
+    /// `expected` that connect by themselves and have no activation.
     pub(crate) async fn waiting_for_ports_that_are_up(
         &self,
         expected: &[Active],
+        down: &[String],
     ) -> Result<Vec<Waiting>> {
         let query = call(ACTIVE_CONNECTIONS);
         let all = self.active_connections().await?;
@@ -31,9 +35,10 @@ impl Bus {
             for device in &it.devices {
                 let device = self.device_proxy(device.as_str()).await?;
                 let answers = tokio::try_join!(device.state(), device.interface());
-                let Some((PREPARE, name)) = unless_gone(answers.map_err(query))? else {
+                let Some((state, name)) = unless_gone(answers.map_err(query))? else { continue };
+                if state != PREPARE && (state != IP_CONFIG || !down.contains(&name)) {
                     continue;
-                };
+                }
                 let Some(profile) = self.profile(&it.uuid).await? else { continue };
                 if self.has_activated_port(&profile, &all).await? {
                     let (uuid, kind) = (it.uuid.clone(), it.kind.clone());
