@@ -100,40 +100,24 @@ impl Value {
     }
 }
 
-impl From<&str> for Value {
-    fn from(text: &str) -> Self {
-        Self::Text(text.to_owned())
-    }
+/// The values that plain types are.
+macro_rules! values {
+    ($($type:ty => $variant:ident,)+) => {
+        $(impl From<$type> for Value {
+            fn from(value: $type) -> Self {
+                Self::$variant(value.into())
+            }
+        })+
+    };
 }
 
-impl From<String> for Value {
-    fn from(text: String) -> Self {
-        Self::Text(text)
-    }
-}
-
-impl From<bool> for Value {
-    fn from(value: bool) -> Self {
-        Self::Bool(value)
-    }
-}
-
-impl From<i32> for Value {
-    fn from(value: i32) -> Self {
-        Self::I32(value)
-    }
-}
-
-impl From<u32> for Value {
-    fn from(value: u32) -> Self {
-        Self::U32(value)
-    }
-}
-
-impl From<i64> for Value {
-    fn from(value: i64) -> Self {
-        Self::I64(value)
-    }
+values! {
+    bool => Bool,
+    i32 => I32,
+    u32 => U32,
+    i64 => I64,
+    &str => Text,
+    String => Text,
 }
 
 /// The settings of a connection, as in `GetSettings` and `AddConnection2`: `a{sa{sv}}`.

@@ -26,7 +26,14 @@ pub(super) async fn captured(net: &Clients<'_>, parsed: &Parsed, say: Say<'_>) -
     }
     let mut changes = Changes::of_both(&net.bus).await?;
     if parsed.captures_alternative_names() {
-        name_links().await;
+        // They name links: such a policy cannot be resolved before, and would keep them waiting for itself.
+        for unit in NAMING {
+            let is_first =
+                bring_forward(unit).await.or_warn_of(&format!("{unit} cannot run first"));
+            if is_first == Some(true) {
+                tracing::info!("the policy captures an alternative name: {unit} runs first");
+            }
+        }
     }
     let complete = wait_for(&mut changes, async || {
         let current = State::retrieve().await?;
@@ -37,17 +44,6 @@ pub(super) async fn captured(net: &Clients<'_>, parsed: &Parsed, say: Say<'_>) -
         Err(late) => {
             tracing::warn!("{late}");
             Ok(State::retrieve().await?)
-        }
-    }
-}
-
-/// Has the units run now that name links: a policy that captures such a name cannot be resolved before, and would keep them waiting
-/// for itself.
-async fn name_links() {
-    for unit in NAMING {
-        let is_first = bring_forward(unit).await.or_warn_of(&format!("{unit} cannot run first"));
-        if is_first == Some(true) {
-            tracing::info!("the policy captures an alternative name: {unit} runs first");
         }
     }
 }

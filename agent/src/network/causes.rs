@@ -172,7 +172,11 @@ fn without_card(evidence: &Evidence) -> Option<Cause> {
         format!("{} (profile {})", profile.interface_name().unwrap_or_default(), profile.id())
     };
     let lacking: Vec<String> = profiles.iter().take(NAMED).map(named).collect();
-    let free: Vec<String> = cards.iter().take(NAMED).map(|link| with_mac(link)).collect();
+    let with_mac = |link: &&Link| match link.macs().next() {
+        Some(mac) => format!("{} ({mac})", link.name),
+        None => link.name.clone(),
+    };
+    let free: Vec<String> = cards.iter().take(NAMED).map(with_mac).collect();
     let others = match free.is_empty() {
         true => "every card has a profile of its name".to_owned(),
         false => format!("no profile names {}", free.join(", ")),
@@ -189,13 +193,6 @@ fn without_card(evidence: &Evidence) -> Option<Cause> {
     };
     let what = format!("this node has no card {}; {others}", lacking.join(", "));
     Some(Cause::new(what, remedy))
-}
-
-fn with_mac(link: &Link) -> String {
-    match link.macs().next() {
-        Some(mac) => format!("{} ({mac})", link.name),
-        None => link.name.clone(),
-    }
 }
 
 fn of_card(card: &CardState, profiles: &[Profile]) -> Option<Cause> {

@@ -7,7 +7,7 @@ use nix::time::ClockId;
 use super::Result;
 use crate::{
     client::{
-        dbus::{Bus, BusError, Deadline},
+        dbus::{Bus, Deadline},
         netlink::Netlink,
     },
     model::{Before, Checkpoint},
@@ -32,10 +32,7 @@ impl<'a> Clients<'a> {
     /// Checkpoints created after the snapshot with the transaction's timeout, renewed or not: the
     /// agent's own and nmstate's, whose path nmstate does not return. NetworkManager does not name a
     /// checkpoint's owner, but other programs hardly use such a timeout.
-    pub(super) async fn own_checkpoints(
-        &self,
-        before: &Before,
-    ) -> Result<Vec<Checkpoint>, BusError> {
+    pub(super) async fn own_checkpoints(&self, before: &Before) -> Result<Vec<Checkpoint>> {
         let mut own = Vec::new();
         for checkpoint in self.bus.checkpoints().await? {
             if before.checkpoints.contains(&checkpoint) {

@@ -78,7 +78,12 @@ pub(super) async fn planned(
             }
             Choice::Decided(uplink) => match plan(&inputs, uplink) {
                 Ok(plan) => return Ok(Ok(plan)),
-                Err(error) if is_left && may_pass(&error) => error.to_string(),
+                // NetworkManager or the kernel may still lift these, at the start of a system.
+                Err(error @ (BridgeError::NoProfile { .. } | BridgeError::NoLink { .. }))
+                    if is_left =>
+                {
+                    error.to_string()
+                }
                 Err(error) => return Err(error.into()),
             },
         };
@@ -93,20 +98,10 @@ pub(super) async fn planned(
 /// Whether the uplink is not known for want of a default route.
 fn lacks_route(choice: &Result<Choice, BridgeError>) -> bool {
     match choice {
-        Ok(Choice::Wait(awaited)) => match awaited {
-            Awaited::DefaultRoute
-            | Awaited::DefaultRouteOf(_)
-            | Awaited::DefaultRouteOfEarlier(_) => true,
-            Awaited::Link { .. } => false,
-        },
+        Ok(Choice::Wait(awaited)) => !matches!(awaited, Awaited::Link { .. }),
         Ok(Choice::Decided(_)) => false,
         Err(error) => {
             matches!(error, BridgeError::NoDefaultRoute | BridgeError::NoRouteOfEarlier { .. })
         }
     }
-}
-
-/// Whether NetworkManager or the kernel may still lift the error, at the start of a system.
-fn may_pass(error: &BridgeError) -> bool {
-    matches!(error, BridgeError::NoProfile { .. } | BridgeError::NoLink { .. })
 }

@@ -2,12 +2,14 @@
 
 use std::time::Duration;
 
+use futures_util::future::OptionFuture;
 use nmgen::chain;
 use tokio::time::Instant;
 
 use super::{NetworkError, Result, Undone, bridges, clients::Clients, foreign, stale};
 use crate::{
     client::{
+        dbus::Signals,
         netlink::{Events, KeptAddress},
         ovsdb::Ovsdb,
     },
@@ -201,15 +203,10 @@ pub(super) async fn restored(
         if lost.is_empty() && is_idle && macs.is_empty() {
             return Ok(());
         }
-        let signal = async {
-            match &mut signals {
-                Some(signals) => signals.changed().await,
-                None => std::future::pending().await,
-            }
-        };
+        let signal = OptionFuture::from(signals.as_mut().map(Signals::changed));
         let (is_quiet, is_closed) = tokio::select! {
             changed = events.changed() => changed.map(|()| (false, false))?,
-            changed = signal => (false, changed.is_err()),
+            Some(changed) = signal => (false, changed.is_err()),
             () = tokio::time::sleep_until((Instant::now() + QUIET).min(deadline)) => (true, false),
         };
         if is_closed {
@@ -227,26 +224,29 @@ pub(super) async fn restored(
             };
         }
         if is_quiet && (has_activated || inactive.is_empty()) {
-            set_macs(net, &macs).await;
-            tried.extend(macs.into_iter().map(|(link, _)| link.name));
+            // NetworkManager makes a bond or an internal interface of Open vSwitch anew with a random address, and the next attempt
+            // would plan with it. A refusal is told: the address is no part of the proof.
+            for (link, mac) in macs {
+                let name = &link.name;
+                tracing::warn!(
+                    "{name} has another MAC address since the undone change; setting {mac}"
+                );
+                net.netlink.set_mac(&link, &mac).await.or_warn();
+                tried.push(link.name);
+            }
         }
         if is_quiet && !inactive.is_empty() {
             has_activated = true;
             activate(net, &inactive).await;
         } else if is_quiet {
-            set_mtus(net, before).await?;
+            // A refusal is told; the proof decides.
+            for (link, mtu) in other_mtus(before, &net.netlink.links().await?) {
+                tracing::warn!("{} keeps the MTU of the undone change; setting {mtu}", link.name);
+                net.netlink.set_mtu(link, mtu).await.or_warn();
+            }
             set_leads(net, before, &mut led).await?;
         }
     }
-}
-
-/// Sets the earlier MTUs. A refusal is told; the proof decides.
-async fn set_mtus(net: &Clients<'_>, before: &Before) -> Result {
-    for (link, mtu) in other_mtus(before, &net.netlink.links().await?) {
-        tracing::warn!("{} keeps the MTU of the undone change; setting {mtu}", link.name);
-        net.netlink.set_mtu(link, mtu).await.or_warn();
-    }
-    Ok(())
 }
 
 /// Gives the earlier preferred default routes their place again, each once. A refusal is told; the proof decides.
@@ -279,18 +279,6 @@ fn leading(before: &Before, routes: &[Route]) -> Vec<Lead> {
         (is_there && metric > 0).then(|| Lead { metric, ..lead.clone() })
     };
     before.lost_leads(routes).into_iter().filter_map(of).collect()
-}
-
-/// Sets the earlier MAC addresses, each link's once: NetworkManager makes a bond or an internal interface of Open vSwitch
-/// anew with a random one, and the next attempt would plan with it. A refusal is told: the address is no part of the proof.
-async fn set_macs(net: &Clients<'_>, other: &[(Link, Mac)]) {
-    for (link, mac) in other {
-        tracing::warn!(
-            "{} has another MAC address since the undone change; setting {mac}",
-            link.name
-        );
-        net.netlink.set_mac(link, mac).await.or_warn();
-    }
 }
 
 /// Links with another MAC address than before, which they have in the answer, but for those that were `tried`.

@@ -59,9 +59,7 @@ pub(crate) fn find(profiles: &[ProfileRef], bridges: &[Bridge], wants: &Wants) -
 
 /// Whether a bridge of this name conflicts with the document, or is a known leftover.
 fn may_be_taken_over(name: &str, wants: &Wants) -> bool {
-    wants.bridges.iter().any(|bridge| bridge == name)
-        || name == SDN
-        || names::ALL.iter().any(|names| names.bridge == name)
+    wants.bridges.iter().any(|bridge| bridge == name) || name == SDN || names::is_bridge(name)
 }
 
 /// Whether a transaction may change this bridge, by taking it over or through its profile.

@@ -1,7 +1,8 @@
 //! The wait for events: a look at the node, and another one after each event, until the deadline.
 
-use std::{future::pending, time::Duration};
+use std::time::Duration;
 
+use futures_util::future::OptionFuture;
 use tokio::time::{Instant, sleep_until};
 
 use super::Result;
@@ -42,28 +43,13 @@ impl Changes {
     pub(super) async fn next(&mut self, deadline: Option<Instant>) -> Result {
         let again = self.at_least.map(|time| Instant::now() + time);
         let again = again.into_iter().chain(deadline).min();
-        let kernel = async {
-            match &mut self.kernel {
-                Some(events) => events.changed().await,
-                None => pending().await,
-            }
-        };
-        let manager = async {
-            match &mut self.manager {
-                Some(signals) => signals.changed().await,
-                None => pending().await,
-            }
-        };
-        let time = async {
-            match again {
-                Some(again) => sleep_until(again).await,
-                None => pending().await,
-            }
-        };
+        let kernel = OptionFuture::from(self.kernel.as_mut().map(Events::changed));
+        let manager = OptionFuture::from(self.manager.as_mut().map(Signals::changed));
+        let time = OptionFuture::from(again.map(sleep_until));
         tokio::select! {
-            changed = kernel => changed?,
-            changed = manager => changed?,
-            () = time => {}
+            Some(changed) = kernel => changed?,
+            Some(changed) = manager => changed?,
+            Some(()) = time => {}
         }
         Ok(())
     }
