@@ -8,7 +8,6 @@ pub(crate) mod digest;
 pub(crate) mod identity;
 pub(crate) mod machine_config;
 mod read;
-mod select;
 pub(crate) mod service_files;
 pub(crate) mod unmatched;
 

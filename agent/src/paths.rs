@@ -3,9 +3,10 @@
 use std::{
     io,
     path::{Path, PathBuf},
+    sync::Arc,
 };
 
-use crate::model::facts::{Collected, Facts};
+use crate::model::facts::Facts;
 
 /// An operation on a file or a directory that failed.
 #[derive(Debug, thiserror::Error)]
@@ -16,6 +17,9 @@ pub(crate) struct PathError {
     source: io::Error,
 }
 
+/// What an operation on a path comes to.
+pub(crate) type Result<T = (), E = PathError> = std::result::Result<T, E>;
+
 /// Returns the error of an operation on `path`, by its cause.
 pub(crate) fn cannot(
     operation: &'static str,
@@ -25,10 +29,7 @@ pub(crate) fn cannot(
 }
 
 /// Returns the paths of a directory's entries; none of one that is not there.
-pub(crate) fn entries(
-    operation: &'static str,
-    directory: &Path,
-) -> Result<Vec<PathBuf>, PathError> {
+pub(crate) fn entries(operation: &'static str, directory: &Path) -> Result<Vec<PathBuf>> {
     let listed = std::fs::read_dir(directory)
         .and_then(|all| all.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<_>>>());
     match listed {
@@ -42,7 +43,7 @@ pub(crate) fn entries(
 pub(crate) struct Paths {
     root: PathBuf,
     /// The rest of a node that was collected, which no file has.
-    collected: Option<Collected>,
+    collected: Option<Arc<Facts>>,
 }
 
 impl Paths {

@@ -90,7 +90,17 @@ impl<'a> Run<'a> {
         let Usable { settings, faults } = Usable::load(paths);
         let taken = lock::take(paths, command, settings.wait.turn.get(), waits);
         let lock = stoppable(stop, taken).await.inspect_err(refused)?;
-        let (status, progress) = status_and_progress(paths);
+        let status = StatusFile::new(paths);
+        let progress = Progress::new({
+            let status = status.clone();
+            move |phase, done| {
+                status.update(|s| {
+                    s.phase = Some(phase);
+                    s.phases = done.to_vec();
+                });
+                status.write();
+            }
+        });
         let stop = stop.clone();
         let run = Self { paths, settings, status, progress, stop, lock };
         faults.iter().for_each(|fault| run.warn(fault));
@@ -203,8 +213,12 @@ impl<'a> Run<'a> {
             dayone_digest = s.digest.as_deref().unwrap_or_default(),
             "{text}"
         );
+        let probe = |result: &ProbeResult| {
+            let verdict = if result.ok { "ok" } else { "FAILED" };
+            format!("  {}: {verdict}, {} ({} ms)", result.name, result.detail, result.milliseconds)
+        };
         let mut lines = vec![text];
-        lines.extend(s.probes_after.iter().map(probe_line));
+        lines.extend(s.probes_after.iter().map(probe));
         console(tone, &lines);
     }
 
@@ -259,22 +273,6 @@ impl<'a> Run<'a> {
     }
 }
 
-/// A status file, and the progress that keeps it up to date.
-fn status_and_progress(paths: &Paths) -> (StatusFile, Progress) {
-    let status = StatusFile::new(paths);
-    let progress = Progress::new({
-        let status = status.clone();
-        move |phase, done| {
-            status.update(|s| {
-                s.phase = Some(phase);
-                s.phases = done.to_vec();
-            });
-            status.write();
-        }
-    });
-    (status, progress)
-}
-
 /// Reports the holder of the lock.
 pub(crate) fn waits(text: &str) {
     Progress::new(|_, _| {}).notify(text, Duration::ZERO);
@@ -307,9 +305,4 @@ fn pauses(paths: &Paths, error: &Error, next: &str) {
     Progress::new(|_, _| {}).notify(&format!("{next}; failed: {}", chain(error)), Duration::ZERO);
     tracing::info!("{next}");
     console(Tone::Plain, &[next.to_owned()]);
-}
-
-fn probe_line(result: &ProbeResult) -> String {
-    let verdict = if result.ok { "ok" } else { "FAILED" };
-    format!("  {}: {verdict}, {} ({} ms)", result.name, result.detail, result.milliseconds)
 }

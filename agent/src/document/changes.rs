@@ -8,7 +8,7 @@ use std::{
 
 use crate::{
     client::watch::Watch,
-    paths::{PathError, Paths, cannot},
+    paths::{Paths, Result, cannot},
 };
 
 /// The kernel's bound on the symbolic links of a path (path_resolution(7)).
@@ -43,12 +43,12 @@ impl Inputs {
     }
 
     /// Returns when the current files differ from these.
-    pub(crate) async fn changed(&self, paths: &Paths) -> Result<(), PathError> {
+    pub(crate) async fn changed(&self, paths: &Paths) -> Result {
         self.differs(paths, |_| true).await
     }
 
     /// Returns when somebody has changed a document or the settings. The other inputs change with a commit or a roll back, too.
-    pub(crate) async fn corrected(&self, paths: &Paths) -> Result<(), PathError> {
+    pub(crate) async fn corrected(&self, paths: &Paths) -> Result {
         let documents = paths.documents();
         let (applied, settings) = (paths.applied(), paths.settings());
         let counts =
@@ -57,11 +57,7 @@ impl Inputs {
     }
 
     /// Returns when one of those files that count differs.
-    async fn differs(
-        &self,
-        paths: &Paths,
-        counts: impl Fn(&Path) -> bool,
-    ) -> Result<(), PathError> {
+    async fn differs(&self, paths: &Paths, counts: impl Fn(&Path) -> bool) -> Result {
         let documents = paths.documents();
         let failed = cannot("watch the directories of", &documents);
         loop {
@@ -92,7 +88,12 @@ fn files(paths: &Paths) -> impl Iterator<Item = PathBuf> {
         .filter_map(|directory| directory.read_dir().ok())
         .flat_map(|entries| entries.flatten())
         .map(|entry| entry.path())
-        .filter(|path| is_input(paths, path))
+        .filter(|path| {
+            path.extension().is_some_and(|extension| extension == "yml")
+                || *path == paths.applied()
+                || *path == paths.settings()
+                || path.parent() == Some(&paths.uplinks())
+        })
 }
 
 /// The directories in which a change gives the path another file: that of each symbolic link on the way, and the file's own. None
@@ -117,13 +118,6 @@ fn directories_of_links(path: &Path) -> BTreeSet<PathBuf> {
         directories.extend(path.parent().map(Path::to_path_buf));
     }
     directories
-}
-
-fn is_input(paths: &Paths, path: &Path) -> bool {
-    path.extension().is_some_and(|extension| extension == "yml")
-        || *path == paths.applied()
-        || *path == paths.settings()
-        || path.parent() == Some(&paths.uplinks())
 }
 
 #[cfg(test)]

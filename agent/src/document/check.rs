@@ -18,7 +18,7 @@ use crate::{
 pub(crate) enum CheckError {
     #[error("{path} is not valid")]
     Parse { path: std::path::PathBuf, source: StateError },
-    #[error("{}", in_one_line(.0))]
+    #[error("{}", .0.iter().map(Diagnostic::one_line).collect::<Vec<_>>().join("; "))]
     Refused(Vec<Diagnostic>),
     #[error(
         "{path}: {interface} has copy-mac-from: {link}, which is not there before the document makes it: nmstate \
@@ -65,10 +65,6 @@ pub(crate) fn check(document: &Document) -> Result<Parsed, CheckError> {
     }
     Parsed::read(&reading)
         .map_err(|source| CheckError::Parse { path: document.path.clone(), source })
-}
-
-fn in_one_line(errors: &[Diagnostic]) -> String {
-    errors.iter().map(Diagnostic::one_line).collect::<Vec<_>>().join("; ")
 }
 
 #[cfg(test)]

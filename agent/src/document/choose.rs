@@ -1,23 +1,24 @@
-//! The chosen document: identity, waiting for a host name, reading.
+//! The chosen document: identity, waiting for a host name, reading. `nmgen::node` makes the choice.
+//!
+//! A host file replaces `cluster.yml`; they are never merged.
 
 use std::{
     path::{Path, PathBuf},
     time::{Duration, Instant},
 };
 
-use nmgen::node::{self, HostName, Identity, Listing, RUNNING, Reason, Selection};
+use nmgen::node::{self, Candidate, HostName, Identity, Listing, RUNNING, Reason, Selection};
 
 use super::{
     committed::{InForce, is_of},
     identity,
     read::{Document, DocumentError, bytes},
-    select,
     unmatched::Unmatched,
 };
 use crate::paths::{Paths, entries};
 
 /// The choice, its reason in words, and warnings.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Chosen {
     pub(crate) document: Option<Document>,
     pub(crate) reason: String,
@@ -30,13 +31,8 @@ pub(crate) struct Chosen {
 impl Chosen {
     pub(crate) fn none(paths: &Paths, reason: &str) -> Self {
         let hostname = identity::current(paths).map(|name| name.as_str().to_owned());
-        Self {
-            document: None,
-            reason: reason.to_owned(),
-            warnings: Vec::new(),
-            hostname: hostname.unwrap_or_default(),
-            unmatched: None,
-        }
+        let hostname = hostname.unwrap_or_default();
+        Self { reason: reason.to_owned(), hostname, ..Self::default() }
     }
 }
 
@@ -45,9 +41,8 @@ pub(crate) fn given(paths: &Paths, file: &Path) -> Result<Chosen, DocumentError>
     Ok(Chosen {
         document: Some(Document::given(file)?),
         reason: "given by --document".to_owned(),
-        warnings: Vec::new(),
         hostname: identity::current(paths)?.as_str().to_owned(),
-        unmatched: None,
+        ..Chosen::default()
     })
 }
 
@@ -95,7 +90,7 @@ pub(crate) async fn choose(
         ),
         (None, Some(choice)) => {
             let file = file(paths, &choice.name);
-            (Some(Document::read_as_on_node(paths, file)?), select::reason(choice))
+            (Some(Document::read_as_on_node(paths, file)?), reason_of(choice))
         }
         (None, None) => (None, "no document for this node".to_owned()),
     };
@@ -106,6 +101,22 @@ pub(crate) async fn choose(
     warnings.extend(kept.map(|name| stays(&name, &hostname)));
     let hostname = hostname.as_str().to_owned();
     Ok(Chosen { document, reason: reason + &waited, warnings, hostname, unmatched })
+}
+
+/// Returns the reason of a choice in words.
+fn reason_of(choice: &Candidate) -> String {
+    match &choice.reason {
+        Reason::ShortHostName(name) => format!("host file for short hostname {}", name.short()),
+        Reason::FullHostName(name) => format!("host file for hostname {}", name.as_str()),
+        Reason::MacAddress { mac, .. } => {
+            format!("host file for MAC address {}", mac.to_string().replace(':', "-"))
+        }
+        Reason::Dmi { value, .. } => format!("host file for DMI serial or UUID {value}"),
+        Reason::Cluster => "cluster.yml, since no host file matches this node".to_owned(),
+        // Only in the initramfs.
+        Reason::KernelArgument => format!("the kernel command line names {}", choice.name),
+        Reason::MacPrefix { prefix, .. } => format!("host file for MAC prefix {prefix}"),
+    }
 }
 
 async fn wait_for_name(

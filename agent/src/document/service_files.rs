@@ -32,29 +32,25 @@ pub(crate) struct ServiceFiles {
 }
 
 #[derive(Clone, Debug)]
-pub(crate) struct Found(Vec<Document>);
+pub(crate) struct ServiceFolder(Vec<Document>);
 
 /// Lists and reads the files; `hostname` is the node's.
-pub(crate) fn read(paths: &Paths, hostname: &str) -> Result<Found, DocumentError> {
+pub(crate) fn read(paths: &Paths, hostname: &str) -> Result<ServiceFolder, DocumentError> {
     let mut files = entries("list", &paths.service_files())?;
+    let short = short_host_name(hostname);
     files.retain(|path| {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
-        name.ends_with(".yml") && !is_copy(paths, &name, hostname) && path.is_file()
+        let stem = name.trim_end_matches(".yml");
+        // nmstate-configuration copies the node's document here for nmstate.service.
+        let is_copy = stem == "cluster" || stem == short || paths.documents().join(&*name).exists();
+        name.ends_with(".yml") && !is_copy && path.is_file()
     });
     files.sort_unstable();
     let all = files.into_iter().map(Document::read);
-    Ok(Found(all.collect::<Result<_, _>>()?))
+    Ok(ServiceFolder(all.collect::<Result<_, _>>()?))
 }
 
-/// Whether this is the node's document, which nmstate-configuration copies here for
-/// nmstate.service.
-fn is_copy(paths: &Paths, name: &str, hostname: &str) -> bool {
-    let short = short_host_name(hostname);
-    let stem = name.trim_end_matches(".yml");
-    stem == "cluster" || stem == short || paths.documents().join(name).exists()
-}
-
-impl Found {
+impl ServiceFolder {
     /// The digest of each file, in order.
     pub(crate) fn digests(&self) -> Vec<Digest> {
         self.0.iter().map(|file| file.digest.clone()).collect()
@@ -63,8 +59,13 @@ impl Found {
     /// Parses the files that are due: not those in `applied`, nor those that `nmstatectl service`
     /// has applied with the same content (`.applied` beside them).
     pub(crate) fn due(&self, applied: &[Digest]) -> Result<ServiceFiles, CheckError> {
+        let is_applied = |file: &Document| {
+            applied.contains(&file.digest)
+                || Document::read(file.path.with_extension("applied"))
+                    .is_ok_and(|copy| copy.digest == file.digest)
+        };
         let mut due = Vec::new();
-        for file in self.0.iter().filter(|f| !applied.contains(&f.digest) && !is_applied(f)) {
+        for file in self.0.iter().filter(|file| !is_applied(file)) {
             let path = file.path.clone();
             match Parsed::new(&file.text) {
                 Ok(parsed) => due.push(ServiceFile { path, text: file.text.clone(), parsed }),
@@ -73,11 +74,6 @@ impl Found {
         }
         Ok(ServiceFiles { due, digests: self.digests() })
     }
-}
-
-fn is_applied(file: &Document) -> bool {
-    let applied = Document::read(file.path.with_extension("applied"));
-    applied.is_ok_and(|applied| applied.digest == file.digest)
 }
 
 impl ServiceFiles {
@@ -95,7 +91,7 @@ impl ServiceFiles {
 mod tests {
     use std::fs;
 
-    use super::{Found, read};
+    use super::{ServiceFolder, read};
     use crate::paths::Paths;
 
     type Tested = Result<(), Box<dyn std::error::Error>>;
@@ -110,7 +106,7 @@ mod tests {
         Ok((root, paths))
     }
 
-    fn names(found: &Found) -> Vec<String> {
+    fn names(found: &ServiceFolder) -> Vec<String> {
         let name = |d: &super::Document| {
             d.path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default()
         };

@@ -20,6 +20,7 @@ use crate::{
     },
     paths::Paths,
     probe::wire::{self, Asked, Finding, Verdict, Wire},
+    warn::OrWarn as _,
 };
 
 /// The time between two questions.
@@ -131,9 +132,7 @@ async fn activate(bus: &Bus, profiles: &[Profile], ip: &str) {
     }) {
         let (uuid, kind) = (profile.uuid().to_owned(), profile.kind().to_owned());
         let device = profile.interface_name().unwrap_or_default().to_owned();
-        if let Err(error) = bus.activate(&Active { uuid, device, kind }).await {
-            tracing::warn!("{}", chain(&error));
-        }
+        bus.activate(&Active { uuid, device, kind }).await.or_warn();
     }
 }
 

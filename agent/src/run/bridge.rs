@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     bridge::{error::BridgeError, plan::BridgePlan},
-    client::dbus::{BusError, has_job, start_unit, was_started},
+    client::dbus::{has_job, start_unit, was_started},
     document,
     durable::record::Record,
     error::{Error, Result},
@@ -22,6 +22,7 @@ use crate::{
     paths::Paths,
     status::{BridgeStatus, StatusFile, Success, phase::Phase},
     transaction::{BridgeChange, Change, memory},
+    warn::OrWarn as _,
 };
 
 /// Tries once. `cut_off`: so many attempts in a row that it is given up.
@@ -63,23 +64,18 @@ pub(super) async fn is_late(paths: &Paths) -> bool {
     if !paths.is_system() {
         return false;
     }
-    let is_over =
-        marks::is_bridge_decided(paths) || known(was_started(marks::KUBELET).await, false);
-    is_over && known(has_job(peers::CONFIGURE_OVS).await, true)
+    let is_over = marks::is_bridge_decided(paths) || has_kubelet_started().await;
+    is_over && has_job(peers::CONFIGURE_OVS).await.or_warn().unwrap_or(true)
 }
 
-/// systemd's answer, or what counts without one.
-fn known(answer: Result<bool, BusError>, otherwise: bool) -> bool {
-    answer.unwrap_or_else(|error| {
-        tracing::warn!("{}", chain(&error));
-        otherwise
-    })
+/// Whether this boot has started kubelet; not without an answer of systemd.
+async fn has_kubelet_started() -> bool {
+    was_started(marks::KUBELET).await.or_warn().unwrap_or(false)
 }
 
 /// Returns whether br-ex is made when kubelet starts: by its first start in this boot, with OVN-Kubernetes.
 pub(crate) async fn awaits_kubelet(paths: &Paths) -> bool {
-    let has_started = known(was_started(marks::KUBELET).await, false);
-    !has_started && peers::is_ovn_kubernetes(paths).await
+    !has_kubelet_started().await && peers::is_ovn_kubernetes(paths).await
 }
 
 /// Leaves br-ex to configure-ovs.sh: the agent has ended in each attempt, and would for ever.

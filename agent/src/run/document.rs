@@ -19,7 +19,7 @@ use super::{
 use crate::{
     document::{
         self, Document, check,
-        service_files::{self, Found, ServiceFiles},
+        service_files::{self, ServiceFiles, ServiceFolder},
     },
     durable::{
         boot_id,
@@ -150,7 +150,7 @@ async fn choose(run: &Run<'_>, record: &Record) -> Result<Option<Document>> {
 fn check(
     run: &Run<'_>,
     document: &Document,
-    files: &Found,
+    files: &ServiceFolder,
     record: &Record,
 ) -> Result<(Parsed, ServiceFiles)> {
     let reason = run.status.get().reason;

@@ -2,7 +2,7 @@
 //! of every profile and lease.
 
 use super::Run;
-use crate::durable;
+use crate::{durable, warn::OrWarn as _};
 
 /// Clears the property of NetworkManager's, and the file with it.
 const CLEAR: &str = "`busctl set-property org.freedesktop.NetworkManager /org/freedesktop/NetworkManager \
@@ -10,19 +10,15 @@ const CLEAR: &str = "`busctl set-property org.freedesktop.NetworkManager /org/fr
 
 /// Warns of name servers that hide those of this network, which names none itself.
 pub(super) fn warn(run: &Run<'_>) {
-    match durable::read(&run.paths.network_manager_intern()) {
-        Ok(text) => {
-            let text = String::from_utf8_lossy(&text.unwrap_or_default()).into_owned();
-            let kept = servers(&text);
-            if !kept.is_empty() {
-                let kept = kept.join(", ");
-                run.warn(&format!(
-                    "NetworkManager's global DNS of an earlier configuration ({kept}) replaces the name \
-                     servers of every profile; {CLEAR}"
-                ));
-            }
-        }
-        Err(error) => tracing::warn!("{}", nmgen::chain(&error)),
+    let text = durable::read(&run.paths.network_manager_intern()).or_warn().flatten();
+    let text = text.unwrap_or_default();
+    let text = String::from_utf8_lossy(&text);
+    let kept = servers(&text).join(", ");
+    if !kept.is_empty() {
+        run.warn(&format!(
+            "NetworkManager's global DNS of an earlier configuration ({kept}) replaces the name \
+             servers of every profile; {CLEAR}"
+        ));
     }
 }
 

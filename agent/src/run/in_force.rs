@@ -11,14 +11,15 @@ use super::{
 };
 use crate::{
     client::netlink::Netlink,
-    document::{self, Document, digest::Digest, service_files::Found},
-    durable::{self, FileError, commit, record::Record},
+    document::{self, Document, digest::Digest, service_files::ServiceFolder},
+    durable::{self, commit, record::Record},
     error::Result,
     model::{Uplinks, Wants},
     network::{Network as _, NetworkError, real::first_wants},
     paths::Paths,
     state::{Parsed, State},
     status::Success,
+    warn::OrWarn as _,
 };
 
 /// The outcome of a document that needs no transaction: in force already, or applied by another
@@ -27,7 +28,7 @@ pub(super) async fn skip_if_in_force(
     run: &Run<'_>,
     record: &Record,
     document: &Document,
-    files: &Found,
+    files: &ServiceFolder,
 ) -> Result<Option<Success>> {
     if !record.in_force(run.paths, &document.digest)? {
         let Some(adopted) = Adopted::find(run.paths, record, document)? else {
@@ -80,16 +81,13 @@ pub(super) fn forget_failures(run: &Run<'_>) {
 
 /// Records the cards that carry the network now, where none of the recorded ones is there: the network is proved without them.
 pub(super) async fn record_replaced_cards(run: &Run<'_>) {
-    match replaced_cards(run).await {
-        Ok(None) => {}
-        Ok(Some(gone)) => {
-            run.warn(&format!(
-                "the recorded network card is gone ({gone}); another one is recorded. An interface with copy-mac-from keeps the MAC \
-                 address of that card until another document is applied: the card must not be used on this network meanwhile"
-            ));
-            run.status.write();
-        }
-        Err(error) => tracing::warn!("replaced cards are not recorded: {}", chain(&error)),
+    let replaced = replaced_cards(run).await.or_warn_of("replaced cards are not recorded");
+    if let Some(gone) = replaced.flatten() {
+        run.warn(&format!(
+            "the recorded network card is gone ({gone}); another one is recorded. An interface with copy-mac-from keeps the MAC \
+             address of that card until another document is applied: the card must not be used on this network meanwhile"
+        ));
+        run.status.write();
     }
 }
 
@@ -103,16 +101,6 @@ async fn replaced_cards(run: &Run<'_>) -> Result<Option<String>> {
     Record::update(run.paths, |record| record.set_uplinks(now))?;
     let gone: Vec<String> = before.cards.iter().map(ToString::to_string).collect();
     Ok(Some(gone.join(", ")))
-}
-
-/// A network that works needs no record for this boot: a full or read-only disk is a warning.
-fn goes_on_unrecorded(run: &Run<'_>, recorded: Result<(), FileError>) {
-    if let Err(error) = recorded {
-        run.warn(&format!(
-            "the network works and is not recorded; the next boot tries again: {}",
-            chain(&error)
-        ));
-    }
 }
 
 /// Says that the document is applied again.
@@ -149,7 +137,12 @@ impl Adopted {
     }
 
     /// Writes the record and the last good document, and reports drift.
-    async fn record(self, run: &Run<'_>, document: &Document, files: &Found) -> Result<Success> {
+    async fn record(
+        self,
+        run: &Run<'_>,
+        document: &Document,
+        files: &ServiceFolder,
+    ) -> Result<Success> {
         let (resolved, uplinks) = match self.look(run).await {
             Ok(seen) => seen,
             // A NetworkState resolves without the current state, and a working network must not
@@ -164,7 +157,13 @@ impl Adopted {
         };
         let resolved = resolved.to_yaml()?;
         let adopted = commit::adopt(run.paths, document, &resolved, uplinks, &files.digests());
-        goes_on_unrecorded(run, adopted);
+        // A network that works needs no record for this boot: a full or read-only disk is a warning.
+        if let Err(error) = adopted {
+            run.warn(&format!(
+                "the network works and is not recorded; the next boot tries again: {}",
+                chain(&error)
+            ));
+        }
         Ok(Success::Adopted)
     }
 

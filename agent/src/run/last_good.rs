@@ -69,8 +69,7 @@ pub(crate) fn last_good_if_readable(record: &Record) -> Option<State> {
 /// from the last good document (another tool or deployment wrote it), else from the recorded resolved state. `None`, with a
 /// warning, if neither can be read.
 pub(super) fn previous(paths: &Paths, record: &Record) -> Option<State> {
-    let warned = |error: &dyn std::error::Error| tracing::warn!("{}", nmgen::chain(error));
-    let applied = durable::read(&paths.applied()).inspect_err(|error| warned(error)).ok().flatten();
+    let applied = durable::read(&paths.applied()).or_warn().flatten();
     let last_good = record.document().map(|document| document.text.into_bytes());
     match applied.filter(|applied| !applied.is_empty()) {
         Some(applied) if Some(&applied) != last_good.as_ref() => {
@@ -80,8 +79,7 @@ pub(super) fn previous(paths: &Paths, record: &Record) -> Option<State> {
                 true => Ok(None),
                 false => parsed.resolve(None).map(Some),
             });
-            let state = resolved.inspect_err(|error| warned(error)).ok().flatten();
-            state.or_else(|| last_good_if_readable(record))
+            resolved.or_warn().flatten().or_else(|| last_good_if_readable(record))
         }
         _ => last_good_if_readable(record),
     }

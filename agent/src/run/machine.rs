@@ -84,12 +84,12 @@ async fn knows_the_document(paths: &Paths) -> bool {
     let Some(document) = chosen.document.filter(|document| document.path != cluster) else {
         return false;
     };
-    let open = journal::read(paths).inspect_err(|error| tracing::warn!("{}", chain(error)));
+    let open = journal::read(paths).or_warn().flatten();
     let record = Record::load(paths);
     [
         record.committed.map(|committed| committed.digest),
         record.failures.map(|failures| failures.digest),
-        open.ok().flatten().map(|journal| journal.digest),
+        open.map(|journal| journal.digest),
     ]
     .contains(&Some(document.digest))
 }

@@ -92,13 +92,9 @@ pub(super) async fn is_ovn_kubernetes(paths: &Paths) -> bool {
     if !paths.is_system() {
         return true;
     }
-    match arguments(CONFIGURE_OVS).await {
-        Ok(commands) => !names_openshift_sdn(&commands),
-        Err(error) => {
-            tracing::warn!("the cluster's network counts as OVN-Kubernetes: {}", chain(&error));
-            true
-        }
-    }
+    let commands = arguments(CONFIGURE_OVS).await;
+    let commands = commands.or_warn_of("the cluster's network counts as OVN-Kubernetes");
+    commands.is_none_or(|commands| !names_openshift_sdn(&commands))
 }
 
 /// Whether the unit's script is told the other network, also in a line of a shell.

@@ -5,7 +5,7 @@ use nmgen::chain;
 use super::Run;
 use crate::{
     durable::{
-        FileError, commit, from_0_2,
+        commit, from_0_2,
         journal::{self, ChangeKind, Journal},
         record::Record,
         record_file::{self, Failed, INTERRUPTED},
@@ -141,17 +141,14 @@ pub(crate) fn note(paths: &Paths, journal: &Journal) {
         ChangeKind::Trial => {
             record_file::append(paths, &journal.digest, &journal.source, "trial-undone", None)
         }
-        ChangeKind::Document => count(paths, journal),
+        ChangeKind::Document => {
+            let error = "the agent or the machine stopped during the transaction";
+            let (before, boot_id) = (journal.failures.unwrap_or_default(), journal.boot_id.clone());
+            let failed = Failed { before, outcome: INTERRUPTED, error, boot_id };
+            Record::failed(paths, &journal.digest, &journal.source, failed)
+        }
     };
     noted.or_warn_of("the failure cannot be recorded");
-}
-
-fn count(paths: &Paths, journal: &Journal) -> Result<(), FileError> {
-    let why = "the agent or the machine stopped during the transaction";
-    let before = journal.failures.unwrap_or_default();
-    let boot_id = journal.boot_id.clone();
-    let failed = Failed { before, outcome: INTERRUPTED, error: why, boot_id };
-    Record::failed(paths, &journal.digest, &journal.source, failed)
 }
 
 /// Reports the end of a transaction that was left open. `restored`: what has come back, since files alone are no network.

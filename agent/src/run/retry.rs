@@ -84,11 +84,6 @@ fn patience(paths: &Paths) -> Duration {
     memory::load(paths).patience(boot_time(), bound).unwrap_or(Duration::MAX)
 }
 
-/// Whether the attempt has changed the network, and a roll back has returned it.
-fn is_undone(error: &Error) -> bool {
-    matches!(fault_of(error), Fault::RolledBack | Fault::RollBackFailed)
-}
-
 /// The pause in words.
 fn describe(error: &Error, pause: Duration, is_refused: bool) -> String {
     let next = match is_hopeless(error) && !is_refused {
@@ -157,7 +152,12 @@ pub(crate) async fn repeat(paths: &Paths, kind: AttemptKind, mut extent: Extent)
         let now = connected_now().await;
         let known = if failures == 1 { now.clone() } else { connected.clone() };
         let connected = match (connected, now) {
-            (Some(before), Some(now)) if is_undone(&error) => Some(before.with_network_of(&now)),
+            // The attempt has changed the network, and a roll back has returned it.
+            (Some(before), Some(now))
+                if matches!(fault_of(&error), Fault::RolledBack | Fault::RollBackFailed) =>
+            {
+                Some(before.with_network_of(&now))
+            }
             (before, _) => before,
         };
         if failures == 1 && log::is_service() {
@@ -296,9 +296,9 @@ async fn is_more_than(known: Option<Connected>) -> bool {
 async fn network_has_grown(before: Option<Connected>, hold: Duration) {
     if let Some(before) = before {
         tokio::time::sleep(hold).await;
-        match before.has_grown().await {
-            Ok(()) => return,
-            Err(error) => tracing::warn!("the pause has its whole length: {}", chain(&error)),
+        let grown = before.has_grown().await.or_warn_of("the pause has its whole length");
+        if grown.is_some() {
+            return;
         }
     }
     std::future::pending::<()>().await;

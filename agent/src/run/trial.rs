@@ -96,7 +96,8 @@ fn end(paths: &Paths, file: &TrialFile, done: &Result) {
     let is_told = matches!(done, Err(Error::Trial(_)));
     let error = done.as_ref().err();
     let reason = error.map(reason);
-    let TrialEnd { state, id, history, tone, text } = end_of(error);
+    let tone = if error.is_none() { Tone::Good } else { Tone::Bad };
+    let (state, id, history, text) = end_of(error);
     file.update(|file| {
         file.state = state;
         file.reason.clone_from(&reason);
@@ -121,19 +122,10 @@ fn end(paths: &Paths, file: &TrialFile, done: &Result) {
     }
 }
 
-struct TrialEnd {
-    state: TrialState,
-    id: &'static str,
-    /// The word of the history, which has no line of a trial that changed nothing.
-    history: Option<&'static str>,
-    tone: Tone,
-    /// The line to which the reason is added.
-    text: &'static str,
-}
-
-fn end_of(error: Option<&Error>) -> TrialEnd {
-    let tone = if error.is_none() { Tone::Good } else { Tone::Bad };
-    let (state, id, history, text) = match error.map(Error::exit) {
+/// Returns the state, the journal's `MESSAGE_ID`, the word of the history and the line to which the reason is added. The history
+/// has no line of a trial that changed nothing.
+fn end_of(error: Option<&Error>) -> (TrialState, &'static str, Option<&'static str>, &'static str) {
+    match error.map(Error::exit) {
         None => (
             TrialState::Confirmed,
             message_id::TRIAL_CONFIRMED,
@@ -158,8 +150,7 @@ fn end_of(error: Option<&Error>) -> TrialEnd {
             None,
             "is not on trial, nothing was changed: ",
         ),
-    };
-    TrialEnd { state, id, history, tone, text }
+    }
 }
 
 /// The cause, without the layers that every trial has.
@@ -226,7 +217,7 @@ mod tests {
             ),
             (Error::Stopped, TrialState::Failed, "stopped; nothing was changed"),
         ] {
-            assert_eq!((end_of(Some(&error)).state, &*reason(&error)), (state, text));
+            assert_eq!((end_of(Some(&error)).0, &*reason(&error)), (state, text));
         }
     }
 }

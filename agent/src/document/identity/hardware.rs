@@ -17,25 +17,19 @@ use crate::{
 /// # Errors
 /// The kernel's list of links cannot be read: a node with unknown cards is none without cards, whose files would count for nothing.
 pub(crate) async fn cards(paths: &Paths) -> Result<Vec<Card>, NetlinkError> {
-    let mut cards = found(paths).await?;
+    let mut cards = match paths.collected().map(|facts| &facts.links) {
+        Some(SourceAnswer::Value(links)) => physical(links),
+        None if paths.is_system() => physical(&Netlink::connect()?.links().await?),
+        Some(SourceAnswer::Error(_)) | None => in_tree(paths),
+    };
     cards.sort_unstable_by(|a, b| a.name.cmp(&b.name));
     Ok(cards)
 }
 
-async fn found(paths: &Paths) -> Result<Vec<Card>, NetlinkError> {
-    let links = match paths.collected() {
-        Some(facts) => match &facts.links {
-            SourceAnswer::Value(links) => links.clone(),
-            SourceAnswer::Error(_) => return Ok(in_tree(paths)),
-        },
-        None if !paths.is_system() => return Ok(in_tree(paths)),
-        None => Netlink::connect()?.links().await?,
-    };
-    let card = |link: Link| {
-        let mac = link.macs().next()?.address();
-        Some(Card { name: link.name, mac })
-    };
-    Ok(links.into_iter().filter(|link| link.physical).filter_map(card).collect())
+fn physical(links: &[Link]) -> Vec<Card> {
+    let card =
+        |link: &Link| Some(Card { name: link.name.clone(), mac: link.macs().next()?.address() });
+    links.iter().filter(|link| link.physical).filter_map(card).collect()
 }
 
 fn in_tree(paths: &Paths) -> Vec<Card> {
