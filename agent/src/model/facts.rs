@@ -1,6 +1,6 @@
 //! A node at one moment, as it was collected: everything besides files that answers depend on.
 
-use std::{fmt, sync::Arc};
+use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -69,9 +69,6 @@ pub(crate) struct Facts {
     /// The clock of deadlines (CLOCK_MONOTONIC), in milliseconds.
     pub(crate) monotonic: u64,
 }
-
-/// Facts that the paths of a node carry along.
-pub(crate) type Collected = Arc<Facts>;
 
 /// A service that does not run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
