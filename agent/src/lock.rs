@@ -1,11 +1,9 @@
 //! One run at a time: a lock on `/run/dayone/lock`; the file names its holder.
 
 use std::{
-    fmt,
     fs::File,
     io,
     os::unix::fs::{FileExt as _, OpenOptionsExt as _},
-    path::Path,
     time::Duration,
 };
 
@@ -19,6 +17,7 @@ use crate::{
     durable::FileError,
     paths::{PathError, Paths, cannot},
     status::create_runtime_dir,
+    warn::OrWarn as _,
 };
 
 /// Why this run does not get the lock.
@@ -29,46 +28,34 @@ pub(crate) enum LockError {
     #[error(transparent)]
     Path(#[from] PathError),
     #[error("{holder} holds the lock and did not finish within {:.0} s", .bound.as_secs_f64())]
-    Taken { holder: Holder, bound: Duration },
+    Taken { holder: String, bound: Duration },
 }
 
-/// The holder, read from the lock file.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Holder(String);
+/// A holder whose name is not known.
+const ANOTHER: &str = "another dayone";
 
-impl Holder {
-    fn of(command: &str) -> Self {
-        Self(format!("dayone {command} (process {})", std::process::id()))
-    }
-
-    fn read(file: &File) -> Self {
-        let mut bytes = [0; 64];
-        let read = file.read_at(&mut bytes, 0).unwrap_or(0);
-        let text = String::from_utf8_lossy(&bytes[..read]).trim().to_owned();
-        // The holder has locked the file but not yet written its name.
-        Self(if text.is_empty() { "another dayone".to_owned() } else { text })
-    }
-}
-
-impl fmt::Display for Holder {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
+/// Returns the holder's name in the lock file.
+fn holder(file: &File) -> String {
+    let mut bytes = [0; 64];
+    let read = file.read_at(&mut bytes, 0).unwrap_or(0);
+    let text = String::from_utf8_lossy(&bytes[..read]).trim().to_owned();
+    // The holder has locked the file but not yet written its name.
+    if text.is_empty() { ANOTHER.to_owned() } else { text }
 }
 
 /// The run at work: the process that the lock file names, if it is alive. A read that fails, as of a user
 /// who is not root, counts as a run: only evidence says that none is alive.
-pub(super) fn at_work(paths: &Paths) -> Option<Holder> {
+pub(super) fn at_work(paths: &Paths) -> Option<String> {
     if let Some(facts) = paths.collected() {
-        return facts.at_work.clone().map(Holder);
+        return facts.at_work.clone();
     }
     let file = match File::open(paths.lock()) {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return None,
-        Err(_) => return Some(Holder("another dayone".to_owned())),
+        Err(_) => return Some(ANOTHER.to_owned()),
     };
-    let holder = Holder::read(&file);
-    let process = holder.0.split_once("(process ")?.1.trim_end_matches(')');
+    let holder = holder(&file);
+    let process = holder.split_once("(process ")?.1.trim_end_matches(')');
     let comm = paths.under("/proc").join(process).join("comm");
     std::fs::read_to_string(comm).is_ok_and(|name| name.trim() == "dayone").then_some(holder)
 }
@@ -82,9 +69,7 @@ pub(super) struct Lock {
 impl Lock {
     /// Takes the holder's name out of the file: its work is over, though the process goes on.
     pub(super) fn unsign(&self) {
-        if let Err(error) = self.file.set_len(0) {
-            tracing::warn!("the lock file keeps the name of this run: {error}");
-        }
+        self.file.set_len(0).or_warn_of("the lock file keeps the name of this run");
     }
 }
 
@@ -109,7 +94,7 @@ pub(super) async fn take(
     let locked = match Flock::lock(file, FlockArg::LockExclusiveNonblock) {
         Ok(locked) => locked,
         Err((file, Errno::EWOULDBLOCK)) => {
-            let holder = Holder::read(&file);
+            let holder = holder(&file);
             say(&format!("waiting for {holder} (up to {} s)", bound.as_secs()));
             // The kernel has no event for a released lock: a thread blocks until the process ends.
             let wait = tokio::task::spawn_blocking(|| blocking(file));
@@ -121,7 +106,9 @@ pub(super) async fn take(
         }
         Err((_, errno)) => return Err(refused(errno.into()).into()),
     };
-    sign(&locked, &path, command)?;
+    let text = format!("dayone {command} (process {})\n", std::process::id());
+    let signed = locked.set_len(0).and_then(|()| locked.write_all_at(text.as_bytes(), 0));
+    signed.map_err(cannot("write", &path))?;
     Ok(Lock { file: locked })
 }
 
@@ -133,13 +120,6 @@ fn blocking(mut file: File) -> Result<Flock<File>, Errno> {
             Err((_, errno)) => return Err(errno),
         }
     }
-}
-
-/// Writes the holder into the lock file.
-fn sign(file: &File, path: &Path, command: &str) -> Result<(), LockError> {
-    let text = format!("{}\n", Holder::of(command));
-    let written = file.set_len(0).and_then(|()| file.write_all_at(text.as_bytes(), 0));
-    Ok(written.map_err(cannot("write", path))?)
 }
 
 #[cfg(test)]

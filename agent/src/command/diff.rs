@@ -3,7 +3,7 @@
 use std::{io::IsTerminal as _, path::Path};
 
 use nmgen::{diagnostic::Style, difference::painted};
-use serde::{Deserialize as _, Serialize};
+use serde::Deserialize as _;
 use serde_json::{Value, json};
 
 use super::{
@@ -26,7 +26,7 @@ use crate::{
 
 /// A comparison with its subject.
 #[derive(Debug, Default)]
-struct Compared {
+struct Comparison {
     /// The document, or the automatic br-ex.
     subject: Option<String>,
     reason: String,
@@ -43,7 +43,7 @@ pub(crate) async fn diff(
     exit_code: bool,
 ) -> Result {
     let compared = compared(paths, file).await?;
-    let Compared { lacking, differences: Differences { now, then }, .. } = &compared;
+    let Comparison { lacking, differences: Differences { now, then }, .. } = &compared;
     let is_different = !lacking.is_empty() || !now.is_empty() || !then.is_empty();
     match form {
         Form::Text => {
@@ -57,7 +57,7 @@ pub(crate) async fn diff(
     if exit_code && is_different { Err(Error::Differs) } else { Ok(()) }
 }
 
-async fn compared(paths: &Paths, file: Option<&Path>) -> Result<Compared> {
+async fn compared(paths: &Paths, file: Option<&Path>) -> Result<Comparison> {
     let settings = Usable::load(paths).told();
     let record = Record::load(paths);
     let in_force = record.document_in_force(paths);
@@ -69,7 +69,7 @@ async fn compared(paths: &Paths, file: Option<&Path>) -> Result<Compared> {
     let Some(document) = chosen.document else {
         return match committed_bridge(paths)? {
             Some(plan) => bridge(paths, &settings, &plan).await,
-            None => Ok(Compared { reason: chosen.reason, ..Compared::default() }),
+            None => Ok(Comparison { reason: chosen.reason, ..Comparison::default() }),
         };
     };
     let parsed = check::check(&document)?;
@@ -77,15 +77,15 @@ async fn compared(paths: &Paths, file: Option<&Path>) -> Result<Compared> {
     let network = Sight::connect(paths, &settings.wait).await?;
     let differences = differences(paths, &record, &network, &document, &parsed).await?;
     let (subject, reason) = (Some(document.path.display().to_string()), chosen.reason);
-    Ok(Compared { subject, reason, differences, ..Compared::default() })
+    Ok(Comparison { subject, reason, differences, ..Comparison::default() })
 }
 
-async fn bridge(paths: &Paths, settings: &Settings, plan: &BridgePlan) -> Result<Compared> {
+async fn bridge(paths: &Paths, settings: &Settings, plan: &BridgePlan) -> Result<Comparison> {
     services::required(paths, true).await?;
     let network = Sight::connect(paths, &settings.wait).await?;
     let subject = Some(format!("br-ex on {}", plan.uplink.link));
     let (lacking, differences) = bridge_differences(paths, &network, plan).await?;
-    Ok(Compared { subject, reason: plan.uplink.to_string(), lacking, differences })
+    Ok(Comparison { subject, reason: plan.uplink.to_string(), lacking, differences })
 }
 
 /// The parts of the automatic bridge that the node lacks, in words, and those that NMState can say; the plan is the one of
@@ -130,7 +130,7 @@ pub(super) async fn resolved(network: &Sight<'_>, parsed: &Parsed) -> Result<Sta
     Ok(network.resolve_links(parsed.resolve(current.as_ref())?).await?)
 }
 
-fn text(compared: &Compared) -> String {
+fn text(compared: &Comparison) -> String {
     let Some(subject) = &compared.subject else { return format!("# {}\n", compared.reason) };
     let lacking: String =
         compared.lacking.iter().map(|part| format!("# lacking: {part}\n")).collect();
@@ -153,31 +153,19 @@ pub(super) fn changes(Differences { now, then }: &Differences) -> Option<String>
 }
 
 /// `dayone diff --format json`; `doc/diff.schema.json` describes it.
-#[derive(Serialize)]
-#[serde(rename_all = "kebab-case")]
-struct DiffReport<'a> {
-    schema: u32,
-    version: &'static str,
-    document: Option<&'a str>,
-    reason: &'a str,
-    lacking: Vec<&'a String>,
-    differences: Vec<Value>,
-    next_activation: Vec<Value>,
-}
-
-fn json(compared: &Compared) -> String {
+fn json(compared: &Comparison) -> String {
     let Differences { now, then } = &compared.differences;
     let hidden = now.subjects.iter().filter(|_| now.fields.is_empty());
-    let report = DiffReport {
-        schema: 1,
-        version: env!("CARGO_PKG_VERSION"),
-        document: compared.subject.as_deref(),
-        reason: &compared.reason,
-        lacking: compared.lacking.iter().chain(hidden).collect(),
-        differences: fields(now),
-        next_activation: fields(then),
-    };
-    format!("{:#}\n", json!(report))
+    let report = json!({
+        "schema": 1,
+        "version": env!("CARGO_PKG_VERSION"),
+        "document": compared.subject,
+        "reason": compared.reason,
+        "lacking": compared.lacking.iter().chain(hidden).collect::<Vec<_>>(),
+        "differences": fields(now),
+        "next-activation": fields(then),
+    });
+    format!("{report:#}\n")
 }
 
 fn fields(lacking: &Lacking) -> Vec<Value> {

@@ -43,8 +43,12 @@ pub(crate) async fn mtu_migration(paths: &Paths) -> Result {
     if matches!(target, Ok(None)) {
         return Ok(());
     }
+    let finds_its_profiles = async {
+        let bus = Bus::connect().await?;
+        Ok::<_, BusError>(is_for_the_script(&bus.connections().await?, &bus.active().await?))
+    };
     let runs = is_automatic
-        || match tokio::time::timeout(ANSWER, finds_its_profiles()).await {
+        || match tokio::time::timeout(ANSWER, finds_its_profiles).await {
             Ok(Ok(finds)) => finds,
             Ok(Err(error)) => {
                 tracing::warn!("{}; {UNIT} runs as without dayone", chain(&error));
@@ -77,12 +81,6 @@ pub(crate) async fn mtu_migration(paths: &Paths) -> Result {
         Err(error) => skipped(&error),
     }
     print(SKIP)
-}
-
-/// Whether NetworkManager has the profiles of the script.
-async fn finds_its_profiles() -> Result<bool, BusError> {
-    let bus = Bus::connect().await?;
-    Ok(is_for_the_script(&bus.connections().await?, &bus.active().await?))
 }
 
 /// Marks the change for `dayone status` and `dayone health`, and looks at the links.

@@ -31,7 +31,7 @@ use crate::{
     durable::record::Record,
     error::Result,
     lock,
-    model::{Oversized, Wants, facts::Outage},
+    model::{Oversized, Wants},
     network::{
         causes::{self, Cause},
         sight::Sight,
@@ -152,12 +152,17 @@ async fn find(paths: &Paths, settings: &Settings, depth: Depth) -> Result<NodeSt
     let mut report = StatusReport::new(paths, boot, (&chosen, unread), &record)?;
     report.stays_held =
         report.held && report.boot.last_good_in_force && settings.on_failure == OnFailure::Hold;
-    let at_work = lock::at_work(paths).map(|holder| holder.to_string());
+    let at_work = lock::at_work(paths);
     if depth == Depth::Files {
         return Ok(NodeStatus { report, chosen, record, at_work });
     }
     if paths.has_network() {
-        report.down = down(&chosen, &report, paths).await;
+        // The service whose absence explains everything else; a node without a document or bridge needs none.
+        report.down = match &chosen.document {
+            Some(document) => services::down(paths, services::needs_ovs(document)).await,
+            None if report.boot.bridge.is_some() => services::down(paths, true).await,
+            None => None,
+        };
     }
     match (&report.down, report.removed.is_some()) {
         (Some(down), false) => report.drift_unknown = Some(format!("{down}: {}", down.why)),
@@ -228,16 +233,6 @@ struct Printed<'a> {
     why: &'a str,
 }
 
-/// The service whose absence explains everything else; a node without a document or bridge needs none.
-async fn down(chosen: &Chosen, report: &StatusReport, paths: &Paths) -> Option<Outage> {
-    let is_automatic = report.boot.bridge.is_some();
-    match &chosen.document {
-        Some(document) => services::down(paths, services::needs_ovs(document)).await,
-        None if is_automatic => services::down(paths, true).await,
-        None => None,
-    }
-}
-
 /// The MTU that the cluster wants while it changes its own, beside those of the document's links; `None` where its script sets it.
 async fn of_the_cluster(paths: &Paths, record: &Record) -> Result<Option<Standing>> {
     let migration =
@@ -286,11 +281,8 @@ async fn drift_now(
         let network = Sight::connect(paths, &settings.wait).await?;
         return bridge_differences(paths, &network, &plan).await;
     }
-    if !report.in_force {
-        return Ok(nothing());
-    }
     // The network of now is this system's.
-    if !paths.has_network() {
+    if !report.in_force || !paths.has_network() {
         return Ok(nothing());
     }
     let differences = from_record(paths, settings, record).await?;

@@ -1,16 +1,13 @@
 //! `dayone apply --trial`: has dayone-trial.service carry the trial out, and shows its progress.
 
-use std::{
-    path::{Path, PathBuf},
-    time::Duration,
-};
+use std::{path::Path, time::Duration};
 
 use nmgen::chain;
 
 use crate::{
     client::{dbus::start_unit, watch::Watch},
     document::{Document, check},
-    durable::{self, FileError},
+    durable,
     error::{Error, Result},
     lock,
     paths::{Paths, cannot},
@@ -45,7 +42,10 @@ pub(crate) async fn ask(paths: &Paths, seconds: u32, file: &Path) -> Result {
     let trial = Trial::new(document.path.clone(), document.digest.clone(), seconds);
     {
         let _turn = lock::take(paths, "apply", settings.wait.turn.get(), waits).await?;
-        hand_over(paths, &document, &trial)?;
+        durable::remove(&paths.trial_confirmed())?;
+        // The copy may hold secrets.
+        durable::write(&paths.trial_document(), document.text.as_bytes(), 0o600)?;
+        trial.write(paths)?;
     }
     if let Err(error) = start_unit(UNIT).await {
         let account = TrialFile::new(paths, trial);
@@ -60,20 +60,8 @@ pub(crate) async fn ask(paths: &Paths, seconds: u32, file: &Path) -> Result {
 
 /// The document under an absolute path: whoever looks later is in another directory.
 fn named(document: Document) -> Document {
-    let is_file = document.path.exists();
-    let path = if is_file { absolute(&document.path) } else { document.path };
-    Document { path, ..document }
-}
-
-fn absolute(path: &Path) -> PathBuf {
-    std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf())
-}
-
-/// Writes what the service reads. The copy may hold secrets.
-fn hand_over(paths: &Paths, document: &Document, trial: &Trial) -> Result<(), FileError> {
-    durable::remove(&paths.trial_confirmed())?;
-    durable::write(&paths.trial_document(), document.text.as_bytes(), 0o600)?;
-    trial.write(paths)
+    let absolute = std::path::absolute(&document.path).ok().filter(|_| document.path.exists());
+    Document { path: absolute.unwrap_or(document.path), ..document }
 }
 
 /// Shows the progress until the end.

@@ -1,24 +1,10 @@
 //! `dayone wait`: run by dayone-wait.service, which kubelet requires.
 
-use crate::{
-    client::watch::Watch,
-    error::Result,
-    paths::{Paths, cannot},
-    run::marks,
-};
+use crate::{client::watch::until, error::Result, paths::Paths, run::marks};
 
 /// Returns when the boot may go on: a run of the service or a manual run has removed the mark.
 pub(crate) async fn wait(paths: &Paths) -> Result {
-    let path = paths.undecided();
-    let directory = path.parent().unwrap_or(&path);
-    loop {
-        let failed = cannot("watch", directory);
-        let watch = Watch::on(&[directory]).map_err(failed)?;
-        if !marks::is_boot_held(paths) {
-            return Ok(());
-        }
-        watch.changed().await.map_err(failed)?;
-    }
+    until(&paths.undecided(), || Ok((!marks::is_boot_held(paths)).then_some(()))).await
 }
 
 #[cfg(test)]

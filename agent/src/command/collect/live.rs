@@ -84,7 +84,7 @@ pub(super) async fn facts(paths: &Paths, bound: Duration) -> Facts {
         network_manager: outages.1,
         silent,
         missing_families: gateway::missing_families(paths, &Record::load(paths)).await,
-        at_work: lock::at_work(paths).map(|holder| holder.to_string()),
+        at_work: lock::at_work(paths),
         monotonic: monotonic(),
     }
 }

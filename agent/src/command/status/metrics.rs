@@ -2,8 +2,6 @@
 //!
 //! A word is a label of a metric that is 1: at the next scrape the series of the former word is gone.
 
-use std::path::Path;
-
 use super::{
     page::once,
     report::NodeStatus,
@@ -90,7 +88,7 @@ pub(super) fn metrics(it: &Assessment, node: &NodeStatus) -> String {
     );
     let digest =
         chosen.document.as_ref().map(|document| document.digest.to_string()).unwrap_or_default();
-    let document = chosen.document.as_ref().map(|document| shown(&document.path));
+    let document = chosen.document.as_ref().map(|document| document.path.display().to_string());
     metrics.gauge(
         "dayone_document_info",
         "The node's document, with the SHA-256 of its bytes.",
@@ -141,10 +139,6 @@ pub(super) fn metrics(it: &Assessment, node: &NodeStatus) -> String {
         phases.iter().map(|(phase, time)| ([("phase", phase.as_str())], *time)),
     );
     metrics.0
-}
-
-fn shown(path: &Path) -> String {
-    path.display().to_string()
 }
 
 #[cfg(test)]

@@ -48,10 +48,9 @@ pub(crate) fn wrapped(text: &str, width: usize) -> Vec<String> {
 }
 
 pub(super) fn page(it: &Assessment, node: &NodeStatus, coloured: bool) -> String {
-    let paint = Paint { coloured };
     let mut page = String::new();
     for line in wrapped(&it.line, WIDTH) {
-        page += &format!("{}\n", paint.tone(it.verdict.row().tone, &line));
+        page += &format!("{}\n", painted(coloured, it.verdict.row().tone, &line));
     }
     let next = if it.next.is_empty() { String::new() } else { format!("Next: {}", it.next) };
     for text in [&it.reason, &next] {
@@ -59,7 +58,7 @@ pub(super) fn page(it: &Assessment, node: &NodeStatus, coloured: bool) -> String
     }
     page.push('\n');
     document(&mut page, node, &it.reason);
-    run(&mut page, node, &paint);
+    run(&mut page, node, coloured);
     state(&mut page, node);
     page += &entry("in force", &in_force(node));
     page
@@ -90,13 +89,13 @@ fn document(page: &mut String, node: &NodeStatus, reason: &str) {
 }
 
 /// This boot's run.
-fn run(page: &mut String, node: &NodeStatus, paint: &Paint) {
+fn run(page: &mut String, node: &NodeStatus, coloured: bool) {
     let boot = &node.report.boot;
     *page += &entry("this boot", outcome(boot));
     if !boot.phases.is_empty() {
-        *page += &paint.words(&entry("phases", &timeline(&boot.phases)));
+        *page += &marked(coloured, &entry("phases", &timeline(&boot.phases)));
     }
-    *page += &paint.words(&probes(boot));
+    *page += &marked(coloured, &probes(boot));
     for probe in boot.probes_before.iter().chain(&boot.probes_after) {
         if let Some(warning) = &probe.warning {
             *page += &entry("warning", &format!("{}: {warning}", probe.name));
@@ -230,7 +229,11 @@ fn probes(boot: &Status) -> String {
         let find =
             |probes: &'_ [ProbeResult]| probes.iter().find(|probe| probe.name == *name).cloned();
         let both = [find(before), find(after)];
-        let [first, second] = both.each_ref().map(|probe| cell(probe.as_ref()));
+        let [first, second] = both.each_ref().map(|probe| match probe {
+            None => "not asked".to_owned(),
+            Some(probe) if probe.ok => format!("ok {}", time(probe.milliseconds as f64)),
+            Some(_) => "no answer".to_owned(),
+        });
         table += format!("{:12}{name:width$}  {first:<10}  {second}", "").trim_end();
         table.push('\n');
         let silent = both.into_iter().flatten().filter(|probe| !probe.ok);
@@ -243,34 +246,20 @@ fn probes(boot: &Status) -> String {
     table
 }
 
-fn cell(probe: Option<&ProbeResult>) -> String {
-    match probe {
-        None => "not asked".to_owned(),
-        Some(it) if it.ok => format!("ok {}", time(it.milliseconds as f64)),
-        Some(_) => "no answer".to_owned(),
-    }
+/// Returns a text in the colour of its tone, on a terminal that has colours.
+fn painted(coloured: bool, tone: Tone, text: &str) -> String {
+    let start = match tone {
+        Tone::Good => "\x1b[1;32m",
+        Tone::Hint | Tone::Notice => "\x1b[1;33m",
+        Tone::Bad => "\x1b[1;31m",
+    };
+    if coloured { format!("{start}{text}\x1b[0m") } else { text.to_owned() }
 }
 
-/// Colours, on a terminal that has them.
-struct Paint {
-    coloured: bool,
-}
-
-impl Paint {
-    fn tone(&self, tone: Tone, text: &str) -> String {
-        let start = match tone {
-            Tone::Good => "\x1b[1;32m",
-            Tone::Hint | Tone::Notice => "\x1b[1;33m",
-            Tone::Bad => "\x1b[1;31m",
-        };
-        if self.coloured { format!("{start}{text}\x1b[0m") } else { text.to_owned() }
-    }
-
-    /// Marks failures within finished lines.
-    fn words(&self, text: &str) -> String {
-        let mark = |text: String, word: &str| text.replace(word, &self.tone(Tone::Bad, word));
-        ["FAILED", "no answer"].iter().fold(text.to_owned(), |text, word| mark(text, word))
-    }
+/// Marks failures within finished lines.
+fn marked(coloured: bool, text: &str) -> String {
+    let mark = |text: String, word: &str| text.replace(word, &painted(coloured, Tone::Bad, word));
+    ["FAILED", "no answer"].iter().fold(text.to_owned(), |text, word| mark(text, word))
 }
 
 #[cfg(test)]

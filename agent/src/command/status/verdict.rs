@@ -93,7 +93,11 @@ pub(super) fn assess(node: &NodeStatus) -> Assessment {
         report.trial.as_ref().is_some_and(|trial| trial.trial.state == TrialState::Confirmed);
     let lacks_service = !needs_none && (!is_on_trial || is_confirmed);
     if let Some(down) = report.down.as_ref().filter(|_| lacks_service) {
-        it.code = Some(code_of_service(down.service));
+        it.code = Some(match down.service {
+            StoppedService::OpenVswitch => Code::OpenVswitchDown,
+            StoppedService::NetworkManager => Code::NetworkManagerDown,
+            StoppedService::Bus => Code::BusDown,
+        });
         if it.verdict != Verdict::Unreadable {
             it.reason = format!("{down}; {}", it.reason);
         }
@@ -557,14 +561,6 @@ fn failed(boot: &Status, subject: &str) -> Assessment {
     let next = boot.next.as_ref().map_or(what.to_owned(), |next| format!("{what}; {next}"));
     let failed = Assessment::new(verdict, about, reason, next);
     Assessment { code: Some(code_of(boot)), ..failed }
-}
-
-fn code_of_service(service: StoppedService) -> Code {
-    match service {
-        StoppedService::OpenVswitch => Code::OpenVswitchDown,
-        StoppedService::NetworkManager => Code::NetworkManagerDown,
-        StoppedService::Bus => Code::BusDown,
-    }
 }
 
 fn code_of(boot: &Status) -> Code {
