@@ -12,6 +12,7 @@ use crate::{
         fault::{Fault, Process},
         invariant::{self, Broken},
         life::{Action, Chapter, Ends, Life, Meanwhile, OWN_SETTINGS, Version},
+        node::Document,
         story::Work,
         truth,
     },
@@ -33,6 +34,13 @@ const PAUSES: &str = "journalctl --boot --output=cat SYSLOG_IDENTIFIER=dayone \
 
 impl Scene<'_, '_> {
     pub(super) fn chapter(&mut self, chapter: &Chapter) -> Result<Option<Broken>, Error> {
+        // A profile that is lost is made again from the document at a boot, and day two changes no profile that is lost.
+        if self.other_profiles {
+            self.work(Work::Boot)?;
+            if let Some(broken) = self.hold()? {
+                return Ok(Some(broken));
+            }
+        }
         // Damage of the parts before is mended, and whatever was not saved ends with this boot.
         self.damage = None;
         self.keep_deployment()?;
@@ -99,7 +107,9 @@ impl Scene<'_, '_> {
     fn meanwhile(&mut self, lives: &[&'static Life]) -> Result<Option<Broken>, Error> {
         self.case.inside()?.wait_sh(IS_ASKED, BARE)?;
         let is = |meanwhile: Meanwhile| lives.iter().any(|life| life.meanwhile == meanwhile);
-        if is(Meanwhile::Told) {
+        // An older version finds no last good document in this one's record: the boot waits for a document that holds.
+        let waits = self.version == Version::Older && self.document == Document::Refused;
+        if waits || is(Meanwhile::Told) {
             self.watch()
         } else if is(Meanwhile::Bare) {
             self.bare()
