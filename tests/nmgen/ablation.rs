@@ -1,7 +1,5 @@
 //! No silent loss: another value in any field changes the output, or a diagnostic reports that it has no effect.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
-
 use std::collections::BTreeMap;
 
 use self::Fault::{NoOtherValue, Silent};

@@ -1,7 +1,5 @@
 //! `packaging/alerts/`: the rules, by Prometheus's own tool, beside the units that they read.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::{collections::BTreeSet, fs, path::PathBuf, process::Command};
 
 use serde_json::Value;
@@ -84,8 +82,7 @@ fn the_runbook_is_where_somebody_publishes_it() {
 /// The test of a reason that nobody wrote would not fail.
 #[tests::case]
 fn every_reason_is_tested() {
-    let schema = fs::read(root().join("agent/doc/health.schema.json")).unwrap();
-    let schema: Value = serde_json::from_slice(&schema).unwrap();
+    let schema = tests::schema::of("agent/doc/health");
     let reasons = schema["properties"]["reason"]["enum"].as_array().unwrap();
     let reasons: BTreeSet<&str> = reasons.iter().filter_map(Value::as_str).collect();
     let tests = yaml("dayone.test.yml");

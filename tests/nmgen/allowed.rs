@@ -1,12 +1,9 @@
 //! Comments of sources that allow a warning, with the reason.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::fs;
-use std::process::{Command, Output};
+use std::process::Output;
 
-use serde_json::Value;
-use tests::program;
+use tests::program::{self, Exits as _};
 
 /// A host with one warning, at the line of its address: no default route.
 const HOST: &str = "\
@@ -36,12 +33,11 @@ fn run(text: &str, arguments: &[&str]) -> Output {
     let place = tempfile::tempdir().unwrap();
     fs::create_dir(place.path().join("hosts")).unwrap();
     fs::write(place.path().join("hosts/worker-0.yml"), text).unwrap();
-    let mut command = Command::new(program::nmgen());
-    command.args(arguments).arg("hosts").current_dir(place.path()).output().unwrap()
+    program::nmgen_in(place.path(), &[arguments, &["hosts"]].concat())
 }
 
 fn told(text: &str) -> String {
-    String::from_utf8(run(text, &["check"]).stderr).unwrap()
+    run(text, &["check"]).err().to_owned()
 }
 
 const WHY: &str = "# nmgen: allow no-default-route: a storage network alone";
@@ -54,9 +50,8 @@ fn a_warning_with_a_reason_at_its_line_or_above_it_is_counted_and_not_told() {
         "# nmgen: allow mtu-differs-in-role: not here\n        # nmgen: allow no-default-route: here",
     );
     for text in [above(WHY), at_its_line] {
-        let output = run(&text, &["check", "--deny-warnings"]);
+        let output = run(&text, &["check", "--deny-warnings"]).exits(0);
         let told = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(output.status.code(), Some(0), "{told}");
         assert_eq!(
             told,
             "1 host in hosts, no errors\n1 warning suppressed by comments in the sources\n"
@@ -74,7 +69,7 @@ fn a_warning_with_a_reason_at_its_line_or_above_it_is_counted_and_not_told() {
 #[tests::case]
 fn a_suppressed_warning_is_in_sarif_with_its_reason() {
     let output = run(&above(WHY), &["check", "--format", "sarif"]);
-    let log: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let log = output.json();
     let results = log["runs"][0]["results"].as_array().unwrap();
     assert_eq!(results.len(), 1, "{results:?}");
     assert_eq!(results[0]["ruleId"], "no-default-route");
@@ -84,7 +79,7 @@ fn a_suppressed_warning_is_in_sarif_with_its_reason() {
     assert_eq!(log["runs"][0]["tool"]["driver"]["rules"][0]["id"], "no-default-route");
     for form in ["json", "short", "github"] {
         let output = run(&above(WHY), &["check", "--format", form]);
-        let text = String::from_utf8(output.stdout).unwrap();
+        let text = output.out();
         assert!(!text.contains("no-default-route"), "{text}");
     }
 }
@@ -124,7 +119,7 @@ fn a_comment_without_a_reason_or_a_finding_is_told_itself() {
     for more in [&["--host", "worker-0"][..], &["--for", "node"]] {
         let output =
             run(&above("# nmgen: allow mtu-differs-in-role: why"), &[&["check"], more].concat());
-        let told = String::from_utf8(output.stderr).unwrap();
+        let told = output.err();
         assert!(!told.contains("allow-unused"), "{told}");
     }
 }
@@ -136,9 +131,7 @@ fn a_comment_in_an_install_config_or_within_its_text_is_one_too() {
     let place = tempfile::tempdir().unwrap();
     let check = |text: &str| {
         fs::write(place.path().join("install-config.yaml"), text).unwrap();
-        let mut command = Command::new(program::nmgen());
-        command.args(["check", "install-config.yaml"]).current_dir(place.path());
-        String::from_utf8(command.output().unwrap().stderr).unwrap()
+        program::nmgen_in(place.path(), &["check", "install-config.yaml"]).err().to_owned()
     };
     let odd = text.replacen("replicas: 3", "replicas: 4", 1);
     let found = check(&odd);
@@ -159,14 +152,12 @@ fn a_gate_ignores_the_comments_of_the_text_that_it_judges() {
             let deny = [command, "--deny-warnings"];
             let gate = [command, "--deny-warnings", "--ignore-allow-comments"];
             let told = |output: &Output| String::from_utf8_lossy(&output.stderr).into_owned();
-            let judged = run(&text, &gate);
-            assert_eq!(judged.status.code(), Some(2), "{}", told(&judged));
+            let judged = run(&text, &gate).exits(2);
             assert!(told(&judged).contains("warning[no-default-route]"), "{}", told(&judged));
             assert!(!told(&judged).contains("allow-unused"), "{}", told(&judged));
             assert!(!told(&run(&text, &deny)).contains("[no-default-route]"), "{text}");
         }
-        let sarif = run(&text, &["check", "--format", "sarif", "--ignore-allow-comments"]);
-        let log: Value = serde_json::from_slice(&sarif.stdout).unwrap();
+        let log = run(&text, &["check", "--format", "sarif", "--ignore-allow-comments"]).json();
         let results = log["runs"][0]["results"].as_array().unwrap();
         assert!(results.iter().all(|result| result["suppressions"].is_null()), "{log:#}");
     }

@@ -4,14 +4,12 @@
 //! the path and `OUT` as the target; `expected`, the exit code and standard error. `BLESS=1` rewrites
 //! the latter.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use tests::program;
+use tests::program::{self, Exits as _};
 
 fn cases() -> Vec<PathBuf> {
     let directory = program::root().join("tests/fixtures/bad-input");
@@ -29,7 +27,7 @@ fn every_case_fails_with_its_message_and_writes_nothing() {
         let place = tempfile::tempdir().unwrap();
         copy(&case, place.path());
         let output = sh(place.path(), &fs::read_to_string(case.join("command")).unwrap());
-        let stderr = String::from_utf8(output.stderr).unwrap();
+        let stderr = output.err();
         let found = format!("exit code {}\n{stderr}", output.status.code().unwrap());
         if std::env::var_os("BLESS").is_some() {
             fs::write(case.join("expected"), &found).unwrap();
@@ -72,9 +70,8 @@ fn a_document_of_1000_interfaces_is_converted_without_a_word() {
     document += "routes: {config: [{destination: 0.0.0.0/0, next-hop-address: 10.0.0.254, next-hop-interface: eth0.7}]}\n\
                  dns-resolver: {config: {server: [10.0.0.254]}}\n";
     fs::write(place.path().join("input.yml"), document).unwrap();
-    let output = sh(place.path(), "nmgen generate --deny-warnings -o OUT input.yml");
-    assert_eq!(String::from_utf8(output.stderr).unwrap(), "");
-    assert_eq!(output.status.code(), Some(0));
+    let output = sh(place.path(), "nmgen generate --deny-warnings -o OUT input.yml").exits(0);
+    assert_eq!(output.err(), "");
     assert_eq!(files_of(place.path(), Path::new("OUT")).len(), 1000);
 }
 

@@ -1,7 +1,5 @@
 //! `nmgen boot`: the initramfs stage, on trees of files that look like machines.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
-
 mod arguments;
 mod choice;
 mod crash;

@@ -1,14 +1,12 @@
 //! The documentation of the checks: it has every rule, and its examples give the documented result.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::{Command, Output};
 
 use nmgen::source::{Hosts, Source};
 use tests::examples::{Example, Section, sections};
-use tests::program;
+use tests::program::{self, Exits as _};
 
 fn documented() -> Vec<Section> {
     sections(&program::root().join("nmgen/doc/checks.md"))
@@ -52,7 +50,7 @@ fn every_example_does_what_the_documentation_says() {
 
 fn fault(section: &Section, example: &Example) -> Option<String> {
     let output = run(example);
-    let stderr = String::from_utf8(output.stderr).unwrap();
+    let stderr = output.err();
     let found = stderr.contains(&format!("{}[{}]", section.severity.to_lowercase(), section.rule));
     let has_errors = stderr.lines().any(|line| line.starts_with("error"));
     let expected = if has_errors { 2 } else { 0 };

@@ -1,14 +1,15 @@
 //! The programs that call nmstatectl, with their command lines, environment and ways to read: `nmgen/doc/drop-in.md`.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::{Command, Output};
 
 use serde_json::Value;
-use tests::{documents, program};
+use tests::{
+    documents,
+    program::{self, Exits as _},
+};
 
 /// A pipeline's image: the names of other programs lead to nmgen, and nothing but PATH is in the environment.
 struct Image(tempfile::TempDir);
@@ -29,10 +30,6 @@ impl Image {
         command.args(arguments).env_clear().env("PATH", self.path()).current_dir("/");
         tests::program::with_input(&mut command, input).unwrap()
     }
-}
-
-fn text(bytes: &[u8]) -> &str {
-    std::str::from_utf8(bytes).unwrap()
 }
 
 /// Like Go's `struct { NetworkManager [][]string }`.
@@ -64,7 +61,7 @@ fn image_customization_controller_gets_files_or_a_message_that_fits_a_condition(
     let many: String = (0..500).map(many).collect();
     let refused = image.run("nmstatectl", &["gc", "/dev/stdin"], &format!("interfaces:\n{many}"));
     assert_eq!((refused.status.code(), &*refused.stdout), (Some(2), &b""[..]));
-    let message = text(&refused.stderr);
+    let message = refused.err();
     assert!(message.len() < 32 << 10, "{} bytes", message.len());
     assert!(message.contains("VLAN id 5000 is not in 1..=4094"), "{message}");
     assert!(!message.contains('\x1b'));
@@ -92,7 +89,7 @@ fn a_message_fits_a_condition_whatever_the_document_has() {
     let keys = format!("interfaces: []\n{}\n", keys.join("\n"));
     for document in [address, bond, names, keys] {
         let output = image.run("nmstatectl", &["gc", "/dev/stdin"], &document);
-        let (said, length) = (text(&output.stderr), output.stderr.len());
+        let (said, length) = (output.err(), output.stderr.len());
         assert!(length < 30 << 10, "{length}: {}", &said[..200]);
         assert!(output.status.success() || said.lines().last().unwrap().starts_with("Error: "));
         assert!(said.lines().all(|line| line.len() < 3_000), "{said}");
@@ -108,15 +105,14 @@ fn openshift_install_shows_one_line_of_an_error() {
         fs::write(&file, content).unwrap();
         let refused = image.run("nmstatectl", &["gc", file.to_str().unwrap()], "");
         assert_eq!((refused.status.code(), &*refused.stdout), (Some(2), &b""[..]));
-        let shown = text(&refused.stderr).split("Error:").last().unwrap().trim();
+        let shown = refused.err().split("Error:").last().unwrap().trim();
         let expected = format!("{}:{place}", file.display());
         assert!(shown.starts_with(&expected), "{shown}");
         let words = "VLAN id 5000 is not in 1..=4094 (802.1Q has 4094 usable ids) [vlan-id-range]";
         assert!(shown.ends_with(words) && !shown.contains('\n'), "{shown}");
     }
-    let missing = image.run("nmstatectl", &["gc", "/nonexistent"], "");
-    assert_eq!(missing.status.code(), Some(1));
-    let shown = text(&missing.stderr).split("Error:").last().unwrap().trim();
+    let missing = image.run("nmstatectl", &["gc", "/nonexistent"], "").exits(1);
+    let shown = missing.err().split("Error:").last().unwrap().trim();
     assert_eq!(shown, "cannot read /nonexistent: No such file or directory (os error 2)");
 }
 
@@ -139,7 +135,7 @@ fn openshift_install_gets_profiles_with_names_that_the_node_shortens() {
     };
     for arguments in [["gc"], ["validate"]] {
         let output = called(&arguments, &known);
-        let told = String::from_utf8_lossy(&output.stderr);
+        let told = output.err();
         assert_eq!(
             (output.status.code(), told.matches("warning[interface-name-length]").count()),
             (Some(0), 2),
@@ -150,8 +146,7 @@ fn openshift_install_gets_profiles_with_names_that_the_node_shortens() {
         }
     }
     fs::write(&file, &known).unwrap();
-    let written = Command::new(program::nmgen()).arg("generate").arg(&file).output().unwrap();
-    assert_eq!(written.status.code(), Some(2));
+    Command::new(program::nmgen()).arg("generate").arg(&file).output().unwrap().exits(2);
 }
 
 /// Each profile goes through an INI library, which adds two keys to `[connection]`; the list must not be empty.
@@ -187,13 +182,13 @@ fn enclave_gets_a_verdict_by_validate() {
     let json: Value = serde_yaml::from_str(&right).unwrap();
     for document in [&right, &json.to_string()] {
         let output = image.run("nmstatectl", &["validate", "-q"], document);
-        assert_eq!((output.status.code(), text(&output.stderr)), (Some(0), ""));
+        assert_eq!((output.status.code(), output.err()), (Some(0), ""));
         let printed: Value = serde_yaml::from_slice(&output.stdout).unwrap();
         assert_eq!(printed["interfaces"][1]["vlan"]["id"], 500);
     }
     let refused = image.run("nmstatectl", &["validate", "-q"], WRONG);
     assert_eq!((refused.status.code(), &*refused.stdout), (Some(2), &b""[..]));
-    assert!(text(&refused.stderr).contains("error[vlan-id-range]"));
+    assert!(refused.err().contains("error[vlan-id-range]"));
 }
 
 #[tests::case]
@@ -206,18 +201,16 @@ fn validate_has_nmstatectls_options_and_prints_no_secret() {
     let file = file.to_str().unwrap();
     for arguments in [&["validate", file][..], &["-q", "validate", "-"], &["validate", "-v"]] {
         let output = image.run("nmstatectl", arguments, secret);
-        assert_eq!(output.status.code(), Some(0), "{arguments:?}: {}", text(&output.stderr));
-        assert!(text(&output.stdout).contains("identity: node"), "{}", text(&output.stdout));
+        assert_eq!(output.status.code(), Some(0), "{arguments:?}: {}", output.err());
+        assert!(output.out().contains("identity: node"), "{}", output.out());
         assert!(!format!("{output:?}").contains("s3cr3t"), "{output:?}");
     }
     // A policy is judged on the node, where its captures are known.
     let policy = "capture: {gw: routes.running.destination==\"0.0.0.0/0\"}\n\
                   desiredState: {interfaces: [{name: br1, type: linux-bridge, state: up}]}\n";
-    let output = image.run("nmstatectl", &["validate"], policy);
-    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
-    assert!(text(&output.stdout).contains("br1"));
+    image.run("nmstatectl", &["validate"], policy).exits(0).says("br1");
     // Only nmstate's library with D-Bus and netlink merges a current state.
     let refused = image.run("nmstatectl", &["validate", "--current", file, file], "");
     assert_eq!((refused.status.code(), &*refused.stdout), (Some(2), &b""[..]));
-    assert!(text(&refused.stderr).contains("install nmstate for --current"));
+    assert!(refused.err().contains("install nmstate for --current"));
 }

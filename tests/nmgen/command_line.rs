@@ -1,13 +1,14 @@
 //! The command line: width of help, program names, streams and exit codes.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::io::Write;
 use std::os::unix::process::CommandExt as _;
 use std::process::{Command, Output, Stdio};
 
 use tests::help::too_wide;
-use tests::{fleet, program};
+use tests::{
+    fleet,
+    program::{self, Exits as _},
+};
 
 fn run(arguments: &[&str], input: &str) -> Output {
     run_as("nmgen", arguments, input)
@@ -47,9 +48,8 @@ fn help_fits_into_80_columns() {
 #[tests::case]
 fn under_the_name_nmstatectl_it_is_gc_for_every_way_to_name_the_input() {
     let document = fleet::document(0);
-    let expected = run(&["gc", "-"], &document);
-    assert!(expected.status.success());
-    let yaml = text(&expected.stdout);
+    let expected = run(&["gc", "-"], &document).exits(0);
+    let yaml = expected.out();
     assert!(
         yaml.starts_with("NetworkManager:\n- - eno1.nmconnection\n  - |\n")
             || yaml.contains("- - bond0.nmconnection\n"),
@@ -59,23 +59,20 @@ fn under_the_name_nmstatectl_it_is_gc_for_every_way_to_name_the_input() {
         assert_eq!(run_as("nmstatectl", &arguments, &document), expected);
         assert_eq!(run_as("/usr/bin/nmstatectl", &arguments, &document), expected);
     }
-    let refused = run_as("nmstatectl", &["apply", "-"], &document);
-    assert_eq!(refused.status.code(), Some(2));
+    run_as("nmstatectl", &["apply", "-"], &document).exits(2);
 }
 
 #[tests::case]
 fn gc_of_a_document_without_interfaces_is_an_empty_list() {
-    let output = run(&["gc", "-"], "dns-resolver:\n  config: {}\n");
-    assert_eq!(text(&output.stdout), "NetworkManager: []\n");
-    assert!(output.status.success());
+    let output = run(&["gc", "-"], "dns-resolver:\n  config: {}\n").exits(0);
+    assert_eq!(output.out(), "NetworkManager: []\n");
 }
 
 #[tests::case]
 fn json_is_yaml_enough() {
     let json = r#"{"interfaces": [{"name": "eno1", "type": "ethernet", "state": "up"}]}"#;
-    let output = run(&["generate", "-"], json);
-    assert!(text(&output.stdout).starts_with("# eno1.nmconnection\n[connection]\n"));
-    assert!(output.status.success());
+    let output = run(&["generate", "-"], json).exits(0);
+    assert!(output.out().starts_with("# eno1.nmconnection\n[connection]\n"));
 }
 
 /// YAML takes it there, and so do nmstate's tools.
@@ -84,7 +81,7 @@ fn a_tab_between_a_key_and_its_value_is_white_space() {
     let document =
         "interfaces:\n- name: eno1\n  type: ethernet\n  state: up\n  description: 'a:\tb'\n";
     let expected = run(&["generate", "-"], document);
-    assert_eq!((expected.status.code(), text(&expected.stderr)), (Some(0), ""));
+    assert_eq!((expected.status.code(), expected.err()), (Some(0), ""));
     let tabs = document.replace(": ", ":\t");
     assert!(serde_yaml::from_str::<serde_yaml::Value>(&tabs).is_ok());
     assert_eq!(run(&["generate", "-"], &tabs), expected);
@@ -93,9 +90,8 @@ fn a_tab_between_a_key_and_its_value_is_white_space() {
 #[tests::case]
 fn check_as_json_is_one_object_on_standard_output() {
     let wrong = "interfaces:\n- name: eno1\n  type: ethernet\n  foo: 1\n";
-    let output = run(&["check", "--format", "json", "-"], wrong);
-    assert_eq!(output.status.code(), Some(2));
-    let value: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let output = run(&["check", "--format", "json", "-"], wrong).exits(2);
+    let value = output.json();
     let first = &value["findings"].as_array().unwrap()[0];
     for key in ["rule", "severity", "message", "help", "file", "line", "column"] {
         assert!(first.get(key).is_some(), "{key} is missing in {first}");
@@ -104,7 +100,7 @@ fn check_as_json_is_one_object_on_standard_output() {
     assert_eq!(first["line"], 4);
     assert!(output.stderr.is_empty());
     let nothing = run(&["check", "--format", "json", "-"], &fleet::document(0));
-    let value: serde_json::Value = serde_json::from_slice(&nothing.stdout).unwrap();
+    let value = nothing.json();
     assert_eq!(value["findings"], serde_json::Value::Array(Vec::new()));
     assert_eq!(nothing.status.code(), Some(0));
 }
@@ -112,11 +108,8 @@ fn check_as_json_is_one_object_on_standard_output() {
 #[tests::case]
 fn warnings_fail_only_where_they_are_denied() {
     let document = "hostname:\n  config: worker-0\ninterfaces: []\n";
-    let accepted = run(&["generate", "--to", "gc", "-"], document);
-    assert_eq!(accepted.status.code(), Some(0));
-    assert!(text(&accepted.stderr).contains("warning[not-in-target]"));
-    let denied = run(&["generate", "--to", "gc", "--deny-warnings", "-"], document);
-    assert_eq!(denied.status.code(), Some(2));
+    run(&["generate", "--to", "gc", "-"], document).exits(0).reports("warning[not-in-target]");
+    let denied = run(&["generate", "--to", "gc", "--deny-warnings", "-"], document).exits(2);
     assert!(denied.stdout.is_empty());
 }
 
@@ -131,10 +124,9 @@ fn output_that_nobody_can_take_is_an_error_of_this_machine() {
         .spawn()
         .unwrap();
     child.stdin.take().unwrap().write_all(fleet::document(0).as_bytes()).unwrap();
-    let output = child.wait_with_output().unwrap();
-    assert_eq!(output.status.code(), Some(1));
+    let output = child.wait_with_output().unwrap().exits(1);
     assert_eq!(
-        text(&output.stderr),
+        output.err(),
         "nmgen: cannot write to standard output: No space left on device (os error 28)\n"
     );
 }
@@ -143,14 +135,14 @@ fn output_that_nobody_can_take_is_an_error_of_this_machine() {
 fn quiet_leaves_out_warnings_and_notes_and_verbose_names_what_was_read() {
     let lost = "hostname:\n  config: worker-0\ninterfaces: []\n";
     let output = run(&["generate", "-q", "--to", "gc", "-"], lost);
-    assert_eq!((output.status.code(), text(&output.stderr)), (Some(0), ""));
+    assert_eq!((output.status.code(), output.err()), (Some(0), ""));
     let output = run(&["--quiet", "check", "-"], &fleet::document(0));
-    assert_eq!((output.status.code(), text(&output.stderr)), (Some(0), ""));
+    assert_eq!((output.status.code(), output.err()), (Some(0), ""));
     let wrong = "interfaces:\n- name: eno1\n  type: ethernet\n  foo: 1\n";
     let wrong = run(&["check", "-q", "-"], wrong);
-    assert!(text(&wrong.stderr).starts_with("error[unknown-field]"), "errors are told");
+    assert!(wrong.err().starts_with("error[unknown-field]"), "errors are told");
     let unknown = run(&["explain", "-q", "nothing"], "");
-    assert!(text(&unknown.stderr).starts_with("nmgen: there is no rule nothing"));
+    assert!(unknown.err().starts_with("nmgen: there is no rule nothing"));
 
     let source = program::root().join("examples/cluster/install-config.yaml");
     let source = source.to_str().unwrap();
@@ -160,9 +152,9 @@ fn quiet_leaves_out_warnings_and_notes_and_verbose_names_what_was_read() {
             format!("read master-1, cluster edge, role master, for the early boot: {source}:40\n");
         assert!(text(&told).contains(&expected), "{command:?}: {}", text(&told));
     }
-    assert_eq!(run(&["check", "-q", "-v", "-"], "").status.code(), Some(2));
+    run(&["check", "-q", "-v", "-"], "").exits(2);
     // The early boot's messages have a level each.
-    assert_eq!(run(&["boot", "-q", "--root", "/nonexistent"], "").status.code(), Some(2));
+    run(&["boot", "-q", "--root", "/nonexistent"], "").exits(2);
 }
 
 #[tests::case]
@@ -183,7 +175,7 @@ fn colours_follow_the_terminal_the_variable_and_the_option() {
             .stdin(Stdio::null())
             .output()
             .unwrap();
-        text(&output.stdout).replace("\r\n", "\n")
+        output.out().replace("\r\n", "\n")
     };
     let changed = "  ~ interfaces[eno1].description: 192.0.2.1 -> 192.0.2.2";
     assert!(shell("$NMGEN diff a.yml b.yml").contains(&format!("\n{changed}\n")));
@@ -205,24 +197,24 @@ fn the_completion_of_a_shell_completes() {
     let script = "eval \"$($NMGEN completion bash)\"
         COMP_WORDS=(nmgen gen); COMP_CWORD=1; _nmgen nmgen gen nmgen; echo \"${COMPREPLY[@]}\"";
     let output = Command::new("bash").args(["-c", script]).env("NMGEN", program::nmgen()).output();
-    assert_eq!(text(&output.unwrap().stdout), "generate\n");
+    assert_eq!(output.unwrap().out(), "generate\n");
     for shell in ["zsh", "fish"] {
-        assert!(text(&run(&["completion", shell], "").stdout).contains("nmgen"), "{shell}");
+        assert!(run(&["completion", shell], "").out().contains("nmgen"), "{shell}");
     }
-    assert_eq!(run(&["completion", "cmd"], "").status.code(), Some(2));
+    run(&["completion", "cmd"], "").exits(2);
 }
 
 #[tests::case]
 fn show_is_at_most_80_columns_wide_and_has_no_colour_in_a_pipe() {
     let output = run(&["show", "-"], &fleet::document(0));
-    let tree = text(&output.stdout);
+    let tree = output.out();
     assert!(tree.contains("bond0.100  vlan 100\n"), "{tree}");
     assert!(!tree.contains('\x1b'));
     let long = "interfaces:\n- name: eno1\n  description: x\n  mac-address: ".to_owned()
         + &"x".repeat(200);
     let output = run(&["show", "-"], &long);
-    for line in tree.lines().chain(text(&output.stdout).lines()) {
+    for line in tree.lines().chain(output.out().lines()) {
         assert!(line.chars().count() <= 80, "{line}");
     }
-    assert!(text(&output.stdout).contains('…'));
+    assert!(output.out().contains('…'));
 }

@@ -1,7 +1,5 @@
 //! One document in each container has the same findings, but for those that depend on its stage.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::collections::BTreeMap;
 use std::fs;
 

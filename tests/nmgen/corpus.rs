@@ -1,11 +1,6 @@
 //! nmgen's profiles equal the library's, except for the differences in `nmgen/doc/drop-in.md`.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::print_stdout,
-    reason = "a test fails by panicking; a comparison by hand is read"
-)]
+#![allow(clippy::print_stdout, reason = "a comparison by hand is read")]
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;

@@ -3,16 +3,17 @@
 //! A case is a directory of `tests/fixtures/derive`: `early.yml`, `arguments` where there are some, and `expected.yml`, which
 //! `BLESS=1` rewrites.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Output;
 
 use serde_yaml::Value;
 use tests::two_stage::tell;
-use tests::{documents, program};
+use tests::{
+    documents,
+    program::{self, Exits as _, nmgen_in},
+};
 
 fn cases() -> Vec<PathBuf> {
     let directory = program::root().join("tests/fixtures/derive");
@@ -23,15 +24,11 @@ fn cases() -> Vec<PathBuf> {
     cases
 }
 
-fn nmgen(here: &Path, arguments: &[&str]) -> Output {
-    Command::new(program::nmgen()).args(arguments).current_dir(here).output().unwrap()
-}
-
 fn derive(case: &Path, to: &str, output: &Path) -> Output {
     let own = fs::read_to_string(case.join("arguments")).unwrap_or_default();
     let output = output.display().to_string();
     let given = ["generate", "--br-ex", "--to", to, "-o", &output, "early.yml"];
-    nmgen(case, &[&given[..], &own.split_whitespace().collect::<Vec<_>>()].concat())
+    nmgen_in(case, &[&given[..], &own.split_whitespace().collect::<Vec<_>>()].concat())
 }
 
 #[tests::case]
@@ -61,7 +58,7 @@ fn nmstate_makes_profiles_of_every_derived_document() {
     for case in cases() {
         let place = tempfile::tempdir().unwrap();
         let output = derive(&case, "keyfiles", place.path());
-        let stderr = String::from_utf8(output.stderr).unwrap();
+        let stderr = output.err();
         assert_eq!(output.status.code(), Some(0), "{}: {stderr}", case.display());
         let profile = fs::read_to_string(place.path().join("br-ex-if.nmconnection")).unwrap();
         assert!(profile.contains("type=ovs-interface"), "{profile}");
@@ -84,10 +81,10 @@ fn nothing_differs_between_a_derived_document_and_the_same_one_written_by_hand()
         let text =
             text.replace("enabled: true", "enabled: yes").replace("    port:\n", "    ports:\n");
         fs::write(written.join("worker-0.yml"), text).unwrap();
-        let output = nmgen(place.path(), &["diff", "early", "written"]);
-        assert_eq!(String::from_utf8(output.stdout).unwrap(), "", "{}", case.display());
-        let output = nmgen(place.path(), &["diff", "written", "early"]);
-        assert_eq!(String::from_utf8(output.stdout).unwrap(), "", "{}", case.display());
+        let output = nmgen_in(place.path(), &["diff", "early", "written"]);
+        assert_eq!(output.out(), "", "{}", case.display());
+        let output = nmgen_in(place.path(), &["diff", "written", "early"]);
+        assert_eq!(output.out(), "", "{}", case.display());
     }
 }
 
@@ -102,9 +99,9 @@ fn a_difference_of_a_written_document_is_told_by_its_field() {
             if directory == "written" { text.replace("192.0.2.53", "192.0.2.54") } else { text };
         fs::write(place.path().join(directory).join("worker-0.yml"), text).unwrap();
     }
-    let output = nmgen(place.path(), &["diff", "early", "written"]);
+    let output = nmgen_in(place.path(), &["diff", "early", "written"]);
     let expected = "worker-0:\n  - dns-resolver.config.server: 192.0.2.53\n  + dns-resolver.config.server: 192.0.2.54\n";
-    assert_eq!(String::from_utf8(output.stdout).unwrap(), expected);
+    assert_eq!(output.out(), expected);
 }
 
 /// Under other names than the derivation's, and without what people leave out.
@@ -140,8 +137,8 @@ fn a_bond_of_open_vswitch_written_by_hand_is_compared_with_the_early_one() {
         assert!(text.contains(from), "{from}");
         let written = text.replacen(from, to, 1);
         fs::write(place.path().join("written/worker-0.yml"), written).unwrap();
-        let output = nmgen(place.path(), &["check", "agent-config.yaml", "written"]);
-        let stderr = String::from_utf8(output.stderr).unwrap();
+        let output = nmgen_in(place.path(), &["check", "agent-config.yaml", "written"]);
+        let stderr = output.err();
         let told = stderr.lines().find(|line| line.starts_with("warning[stages-differ]"));
         assert_eq!(told.is_some(), differing.is_some(), "{to}: {stderr}");
         assert!(stderr.contains(differing.unwrap_or_default()), "{to}: {stderr}");
@@ -163,11 +160,11 @@ fn a_policy_has_the_document_with_the_masquerade_addresses_and_can_be_read_again
         };
         fs::write(hosts.join(format!("{name}.yml")), text).unwrap();
     }
-    let output = nmgen(
+    nmgen_in(
         place.path(),
         &["generate", "--br-ex", "--to", "policy", "-o", "policies.yaml", "hosts"],
-    );
-    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    )
+    .exits(0);
     let text = fs::read_to_string(place.path().join("policies.yaml")).unwrap();
     let policy: Value = serde_yaml::from_str(text.split("---\n").nth(1).unwrap()).unwrap();
     assert_eq!(policy["metadata"]["name"], "worker-0-br-ex");
@@ -184,8 +181,8 @@ fn a_policy_has_the_document_with_the_masquerade_addresses_and_can_be_read_again
         );
         assert_eq!(addresses.len(), 2);
     }
-    let output = nmgen(place.path(), &["check", "policies.yaml"]);
-    assert_eq!(String::from_utf8(output.stderr).unwrap(), "2 hosts in policies.yaml, no errors\n");
+    let output = nmgen_in(place.path(), &["check", "policies.yaml"]);
+    assert_eq!(output.err(), "2 hosts in policies.yaml, no errors\n");
 }
 
 #[tests::case]
@@ -204,15 +201,15 @@ fn an_existing_directory_gets_the_machine_config_of_a_single_role() {
         &output_shown,
         "cluster/install-config.yaml",
     ];
-    assert_eq!(nmgen(&input, &arguments).status.code(), Some(0));
+    nmgen_in(&input, &arguments).exits(0);
     let text = fs::read_to_string(output.join("10-br-ex-master.yaml")).unwrap();
     let config: Value = serde_yaml::from_str(&text).unwrap();
     assert_eq!(config["spec"]["config"]["storage"]["files"].as_sequence().unwrap().len(), 3);
     // The way back.
     let arguments =
         ["diff", "cluster/install-config.yaml", &format!("{output_shown}/10-br-ex-master.yaml")];
-    let diff = nmgen(&input, &arguments);
-    assert_eq!(String::from_utf8(diff.stdout).unwrap(), "");
+    let diff = nmgen_in(&input, &arguments);
+    assert_eq!(diff.out(), "");
 }
 
 #[tests::case]
@@ -221,7 +218,7 @@ fn the_policies_of_day_two_are_written_by_the_call_that_writes_the_machine_confi
     let source = program::root().join("examples/cluster/install-config.yaml");
     let source = source.display().to_string();
     let call = |policies: &str| {
-        nmgen(
+        nmgen_in(
             place.path(),
             &[
                 "generate",
@@ -237,14 +234,14 @@ fn the_policies_of_day_two_are_written_by_the_call_that_writes_the_machine_confi
         )
     };
     // The installer would take them for manifests.
-    assert_eq!(call("openshift/policies.yaml").status.code(), Some(2));
+    call("openshift/policies.yaml").exits(2);
     // Nothing is written unless all is.
-    assert_eq!(call("missing/policies.yaml").status.code(), Some(1));
+    call("missing/policies.yaml").exits(1);
     assert!(!place.path().join("openshift/10-br-ex-master.yaml").exists());
-    assert_eq!(call("policies.yaml").status.code(), Some(0));
-    let alone = nmgen(place.path(), &["generate", "--br-ex", "--to", "policy", &source]);
+    call("policies.yaml").exits(0);
+    let alone = nmgen_in(place.path(), &["generate", "--br-ex", "--to", "policy", &source]);
     let text = fs::read_to_string(place.path().join("policies.yaml")).unwrap();
-    assert_eq!(String::from_utf8(alone.stdout).unwrap(), text);
+    assert_eq!(alone.out(), text);
     assert_eq!(text.matches("kind: NodeNetworkConfigurationPolicy").count(), 3);
     assert_eq!(text.matches("169.254.0.2").count(), 3);
     let files: Vec<_> = fs::read_dir(place.path().join("openshift"))
@@ -261,11 +258,11 @@ fn a_node_finds_the_document_of_a_host_with_a_long_name() {
     let text =
         fs::read_to_string(install_config).unwrap().replace("master-0", "master-0.example.com");
     fs::write(place.path().join("install-config.yaml"), text).unwrap();
-    let output = nmgen(
+    let output = nmgen_in(
         place.path(),
         &["generate", "--br-ex", "--to", "machine-config", "install-config.yaml"],
     );
-    let stdout = String::from_utf8(output.stdout).unwrap();
+    let stdout = output.out();
     assert!(stdout.contains("path: /etc/nmstate/openshift/master-0.yml\n"), "{stdout}");
 }
 
@@ -278,14 +275,14 @@ fn a_choice_for_a_host_that_is_not_there_is_told() {
     let show = ["show", "--br-ex", "--host", "master-0", source];
     for call in [&generate[..], &show] {
         for option in ["--uplink", "--br-ex1"] {
-            let told = nmgen(&input, &[call, &[option, "master-9=bond0"]].concat());
+            let told = nmgen_in(&input, &[call, &[option, "master-9=bond0"]].concat());
             let stderr = String::from_utf8(told.stderr).unwrap();
             let expected =
                 format!("error[no-such-host]: there is no host master-9, which {option} names\n");
             assert!(stderr.contains(&expected), "{call:?}: {stderr}");
             assert_eq!(told.status.code(), Some(2), "{call:?} {option}");
-            let known = nmgen(&input, &[call, &[option, "master-1=bond0"]].concat());
-            let stderr = String::from_utf8(known.stderr).unwrap();
+            let known = nmgen_in(&input, &[call, &[option, "master-1=bond0"]].concat());
+            let stderr = known.err();
             assert!(!stderr.contains("no-such-host"), "{call:?} {option}: {stderr}");
         }
     }
@@ -293,7 +290,7 @@ fn a_choice_for_a_host_that_is_not_there_is_told() {
 
 /// The rules in brackets of the errors.
 fn errors(output: &Output) -> BTreeSet<String> {
-    let stderr = String::from_utf8_lossy(&output.stderr);
+    let stderr = output.err();
     let rules = stderr.lines().filter_map(|line| line.strip_prefix("error[")?.split_once(']'));
     rules.map(|(rule, _)| rule.to_owned()).collect()
 }
@@ -314,7 +311,7 @@ fn every_document_derives_or_says_why_not() {
     let mut with_slb = Counts::default();
     for document in documents::all() {
         fs::write(place.path().join("early.yml"), &document.text).unwrap();
-        let known = errors(&nmgen(place.path(), &["check", "early.yml"]));
+        let known = errors(&nmgen_in(place.path(), &["check", "early.yml"]));
         let text: Value = serde_yaml::from_str(&document.text).unwrap();
         let interfaces = text["interfaces"].as_sequence().cloned().unwrap_or_default();
         let names: BTreeSet<&str> =
@@ -330,9 +327,9 @@ fn every_document_derives_or_says_why_not() {
             let mut arguments = vec!["generate", "--br-ex", "--to", "hosts", "early.yml"];
             arguments.extend(uplink.as_deref());
             arguments.extend(slb);
-            let output = nmgen(place.path(), &arguments);
+            let output = nmgen_in(place.path(), &arguments);
             if output.status.code() == Some(0) {
-                assert!(String::from_utf8_lossy(&output.stdout).contains("type: ovs-interface"));
+                assert!(output.out().contains("type: ovs-interface"));
                 counts.derived += 1;
                 continue;
             }

@@ -1,20 +1,10 @@
 //! `nmgen diff`: the changes of each host, and nothing else.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
-use std::process::Command;
-
-use tests::program;
+use tests::program::{self, Exits as _};
 
 fn diff(old: &str, new: &str) -> String {
-    let fixtures = program::root().join("tests/fixtures/diff");
-    let output = Command::new(program::nmgen())
-        .args(["diff", old, new])
-        .current_dir(fixtures)
-        .output()
-        .unwrap();
-    assert!(output.status.success());
-    String::from_utf8(output.stdout).unwrap()
+    let directory = program::fixtures().join("diff");
+    program::nmgen_in(directory, &["diff", old, new]).exits(0).out().to_owned()
 }
 
 #[tests::case]
@@ -55,12 +45,9 @@ fn of_texts(old: &str, new: &str) -> (String, Option<i32>) {
     let place = tempfile::tempdir().unwrap();
     std::fs::write(place.path().join("old.yaml"), old).unwrap();
     std::fs::write(place.path().join("new.yaml"), new).unwrap();
-    let output = Command::new(program::nmgen())
-        .args(["diff", "--exit-code", "old.yaml", "new.yaml"])
-        .current_dir(place.path())
-        .output()
-        .unwrap();
-    (String::from_utf8(output.stdout).unwrap(), output.status.code())
+    let arguments = ["diff", "--exit-code", "old.yaml", "new.yaml"];
+    let output = program::nmgen_in(place.path(), &arguments);
+    (output.out().to_owned(), output.status.code())
 }
 
 #[tests::case]
@@ -115,14 +102,9 @@ fn hosts_are_chosen_on_both_sides() {
     std::fs::write(place.path().join("old.yaml"), old).unwrap();
     std::fs::write(place.path().join("new.yaml"), new).unwrap();
     let chosen = |arguments: &[&str]| {
-        let output = Command::new(program::nmgen())
-            .arg("diff")
-            .args(arguments)
-            .args(["old.yaml", "new.yaml"])
-            .current_dir(place.path())
-            .output()
-            .unwrap();
-        (String::from_utf8([output.stdout, output.stderr].concat()).unwrap(), output.status.code())
+        let arguments = [&["diff"], arguments, &["old.yaml", "new.yaml"]].concat();
+        let output = program::nmgen_in(place.path(), &arguments);
+        (output.out().to_owned() + output.err(), output.status.code())
     };
     let mtu = "  ~ interfaces[eno1].mtu: 1500 -> 9000\n";
     assert_eq!(chosen(&["--host", "master-*"]), (format!("master-0:\n{mtu}"), Some(0)));

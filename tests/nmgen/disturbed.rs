@@ -1,11 +1,7 @@
 //! Every command that writes, disturbed at random moments and by a full disk: the next run leaves what an undisturbed one leaves,
 //! and what others have there.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::print_stdout,
-    reason = "a test fails by panicking; the seed is for whoever repeats a run"
-)]
+#![allow(clippy::print_stdout, reason = "the seed is for whoever repeats a run")]
 
 use std::collections::BTreeMap;
 use std::fs;

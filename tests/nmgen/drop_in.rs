@@ -3,15 +3,12 @@
 //! image-customization-controller runs `nmstatectl gc /dev/stdin` and reads `NetworkManager` as a list of
 //! lists of strings; assisted-service hands over JSON and reads the same list, which must not be empty.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::collections::BTreeMap;
-use std::io::Write;
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Output};
 
 use tests::{
     documents::{self, Document},
-    program,
+    program::{self, Exits as _},
 };
 
 /// Like Go's `struct { NetworkManager [][]string }`, which accepts only strings.
@@ -19,15 +16,7 @@ type Answer = BTreeMap<String, Vec<Vec<String>>>;
 
 fn nmstatectl(arguments: &[&str], input: &str) -> Output {
     let (_directory, link) = program::nmgen_as("nmstatectl").unwrap();
-    let mut child = Command::new(link)
-        .args(arguments)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
-    child.wait_with_output().unwrap()
+    program::with_input(Command::new(link).args(arguments), input).unwrap()
 }
 
 fn answer(output: &Output) -> Answer {
@@ -71,8 +60,7 @@ fn every_fixture_as_json_is_answered_like_its_yaml() {
 #[tests::case]
 fn a_document_that_asks_for_nothing_is_an_empty_list() {
     for text in ["interfaces: []\n", "---\n", "{}\n", "", "# worker-0\n"] {
-        let output = nmstatectl(&["gc", "/dev/stdin"], text);
-        assert!(output.status.success());
+        let output = nmstatectl(&["gc", "/dev/stdin"], text).exits(0);
         assert_eq!(answer(&output), Answer::from([("NetworkManager".to_owned(), Vec::new())]));
     }
 }
@@ -85,26 +73,23 @@ fn a_description_may_be_a_block_scalar() {
             "interfaces:\n- name: eth0\n  type: ethernet\n  state: up\n  description: {description}\n- {{name: v, type: dummy}}\n"
         )
     };
-    let expected = nmstatectl(&["gc", "-"], &document("uplink of rack 4"));
-    assert!(expected.status.success());
+    let expected = nmstatectl(&["gc", "-"], &document("uplink of rack 4")).exits(0);
     for block in
         ["|\n    uplink of rack 4", ">\n    uplink of\n    rack 4", "|+\n    uplink of rack 4\n\n"]
     {
         let output = nmstatectl(&["gc", "-"], &document(block));
-        let told = String::from_utf8_lossy(&output.stderr);
+        let told = output.err();
         assert_eq!((output.status.code(), &output.stdout), (Some(0), &expected.stdout), "{told}");
         assert!(told.contains("warning[final-line-break]"), "{told}");
     }
-    let two_lines = nmstatectl(&["gc", "-"], &document("|\n    uplink\n    id=evil"));
-    assert_eq!(two_lines.status.code(), Some(2));
+    nmstatectl(&["gc", "-"], &document("|\n    uplink\n    id=evil")).exits(2);
 }
 
 /// nmstatectl puts ordinary ones in their place before it parses.
 #[tests::case]
 fn non_breaking_spaces_are_spaces() {
     let document = "interfaces:\n- name: eth0\n  type: ethernet\n  state: up\n  description: a b\n";
-    let expected = nmstatectl(&["gc", "-"], document);
-    assert!(expected.status.success());
+    let expected = nmstatectl(&["gc", "-"], document).exits(0);
     for text in [
         document.replace("  type", "\u{a0} type"),
         document.replace("ethernet", "ethernet\u{a0}"),
@@ -112,13 +97,13 @@ fn non_breaking_spaces_are_spaces() {
         document.replace(' ', "\u{a0}"),
     ] {
         let output = nmstatectl(&["gc", "-"], &text);
-        let told = String::from_utf8_lossy(&output.stderr);
+        let told = output.err();
         assert_eq!((output.status.code(), &output.stdout), (Some(0), &expected.stdout), "{told}");
         assert!(told.contains("warning[non-breaking-space-replaced]"), "{told}");
-        assert!(nmstatectl(&["validate"], &text).status.success());
+        nmstatectl(&["validate"], &text).exits(0);
     }
     let place = nmstatectl(&["gc", "-"], &document.replace("ethernet", "ethernet\u{a0}"));
-    assert!(String::from_utf8_lossy(&place.stderr).contains("--> <stdin>:3:17"), "{place:?}");
+    assert!(place.err().contains("--> <stdin>:3:17"), "{place:?}");
 }
 
 /// A template without a value.
@@ -127,12 +112,10 @@ fn an_empty_mac_address_is_none() {
     let document =
         |more: &str| format!("interfaces: [{{name: eth0, type: ethernet, state: up{more}}}]\n");
     let expected = nmstatectl(&["gc", "-"], &document(""));
-    let output = nmstatectl(&["gc", "-"], &document(", mac-address: ''"));
-    let told = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(0), "{told}");
+    let output = nmstatectl(&["gc", "-"], &document(", mac-address: ''")).exits(0);
+    let told = output.err();
     assert!(told.contains("warning[mac-empty]"), "{told}");
-    let without =
-        |output: &Output| String::from_utf8_lossy(&output.stdout).replace("\n    [ethernet]\n", "");
+    let without = |output: &Output| output.out().replace("\n    [ethernet]\n", "");
     assert_eq!(without(&output).trim_end(), without(&expected).trim_end());
     let identifies =
         nmstatectl(&["gc", "-"], &document(", mac-address: '', identifier: mac-address"));
@@ -143,12 +126,10 @@ fn an_empty_mac_address_is_none() {
 #[tests::case]
 fn a_policy_without_captures_is_its_desired_state() {
     let state = "interfaces: [{name: eth0, type: ethernet, state: up}]";
-    let expected = nmstatectl(&["gc", "-"], state);
-    assert!(expected.status.success());
+    let expected = nmstatectl(&["gc", "-"], state).exits(0);
     for key in ["desired", "desiredState"] {
         let policy = format!("{key}: {{{state}}}\n");
-        let output = nmstatectl(&["gc", "-"], &policy);
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let output = nmstatectl(&["gc", "-"], &policy).exits(0);
         assert_eq!(output.stdout, expected.stdout);
         for nothing in ["capture: {}", "capture:"] {
             let output = nmstatectl(&["gc", "-"], &format!("{nothing}\n{policy}"));
@@ -169,7 +150,7 @@ fn another_subcommand_says_what_this_program_is() {
         let output = nmstatectl(&[name, "-"], "");
         assert_eq!(output.status.code(), Some(2), "{name}");
         assert!(output.stdout.is_empty());
-        let message = String::from_utf8(output.stderr).unwrap();
+        let message = output.err();
         let expected = format!(
             "error: this is nmgen in the place of nmstatectl: it has `gc`, `validate` and `version`, and no `{name}`;"
         );
@@ -180,9 +161,8 @@ fn another_subcommand_says_what_this_program_is() {
 #[tests::case]
 fn a_fault_is_an_exit_code_and_a_message_and_no_answer() {
     let broken = "interfaces:\n- name: eth0\n  type: ethernet\n  profile-name: ../../evil\n";
-    let output = nmstatectl(&["gc", "/dev/stdin"], broken);
-    assert_eq!(output.status.code(), Some(2));
+    let output = nmstatectl(&["gc", "/dev/stdin"], broken).exits(2);
     assert!(output.stdout.is_empty());
-    let message = String::from_utf8(output.stderr).unwrap();
+    let message = output.err();
     assert!(message.contains("--> /dev/stdin:4:17"), "{message}");
 }

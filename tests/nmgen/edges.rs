@@ -3,8 +3,6 @@
 //! A file of `tests/fixtures/edges` has small documents; the file beside it, with the ending `expected`, their findings,
 //! offline and on a node. `BLESS=1` rewrites the latter.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::{fmt::Write as _, fs};
 
 use nmgen::diagnostic::Diagnostics;

@@ -1,7 +1,5 @@
 //! Each exit code and each MESSAGE_ID of the code is documented, and no other.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::collections::BTreeSet;
 use std::fs;
 

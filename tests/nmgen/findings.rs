@@ -1,12 +1,10 @@
 //! The forms of findings: for people, for programs, and the explanation of each rule.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
-
 use std::fs;
 use std::process::{Command, Output};
 
 use serde_json::Value;
-use tests::program;
+use tests::program::{self, Exits as _};
 
 const WRONG: &str = "interfaces:\n- name: eno1\n  type: ethernet\n  fo,o: 100%\n";
 
@@ -14,18 +12,13 @@ fn nmgen(arguments: &[&str]) -> Output {
     Command::new(program::nmgen()).args(arguments).output().unwrap()
 }
 
-fn text(bytes: &[u8]) -> &str {
-    std::str::from_utf8(bytes).unwrap()
-}
-
 fn check(form: &str) -> String {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("worker 0.yml");
     fs::write(&file, WRONG).unwrap();
-    let output = nmgen(&["check", "--format", form, file.to_str().unwrap()]);
-    assert_eq!(output.status.code(), Some(2));
+    let output = nmgen(&["check", "--format", form, file.to_str().unwrap()]).exits(2);
     assert!(output.stderr.is_empty());
-    text(&output.stdout).replace(directory.path().to_str().unwrap(), "/d")
+    output.out().replace(directory.path().to_str().unwrap(), "/d")
 }
 
 #[tests::case]
@@ -119,7 +112,7 @@ fn without_a_finding_one_line_tells_what_was_read() {
     let hosts = hosts.to_str().unwrap();
     let output = nmgen(&["check", hosts]);
     assert!(output.stdout.is_empty());
-    let told = text(&output.stderr);
+    let told = output.err();
     assert!(told.ends_with(&format!("in {hosts}, no errors\n")), "{told}");
     assert_eq!(told.lines().count(), 1, "{told}");
 }
@@ -133,13 +126,12 @@ fn a_mistake_of_all_hosts_is_shown_once() {
     }
     let path = directory.path().to_str().unwrap();
     let output = nmgen(&["check", path]);
-    let told = text(&output.stderr);
+    let told = output.err();
     assert_eq!(told.matches("error[unknown-field]").count(), 1, "{told}");
     let more = format!("= and 49 more of the same, the next in {path}/worker-01.yml:4:3");
     assert!(told.contains(&more), "{told}");
     assert!(told.contains("50 errors, 0 warnings"), "{told}");
-    let json = nmgen(&["check", "--format", "json", path]);
-    let all: Value = serde_json::from_slice(&json.stdout).unwrap();
+    let all = nmgen(&["check", "--format", "json", path]).json();
     let all = all["findings"].as_array().unwrap();
     assert_eq!(all.len(), 50, "programs get each of them");
     assert_eq!((&all[0]["host"], &all[49]["host"]), (&"worker-00".into(), &"worker-49".into()));
@@ -149,14 +141,12 @@ fn a_mistake_of_all_hosts_is_shown_once() {
 fn every_rule_is_explained_with_its_section() {
     let list = nmgen(&["explain"]);
     for rule in nmgen::rules() {
-        assert!(text(&list.stdout).contains(rule.name), "{}", rule.name);
+        assert!(list.out().contains(rule.name), "{}", rule.name);
         let output = nmgen(&["explain", rule.name]);
-        let section = text(&output.stdout);
+        let section = output.out();
         assert!(section.starts_with(&format!("### {}\n", rule.name)), "{section}");
         assert!(section.contains(" bad") && section.contains(" good"), "{section}");
         assert_eq!(section.matches("\n### ").count(), 0, "{section}");
     }
-    let misspelt = nmgen(&["explain", "[vlan-id-rnage]"]);
-    assert_eq!(misspelt.status.code(), Some(2));
-    assert!(text(&misspelt.stderr).contains("did you mean vlan-id-range?"));
+    nmgen(&["explain", "[vlan-id-rnage]"]).exits(2).reports("did you mean vlan-id-range?");
 }

@@ -1,7 +1,5 @@
 //! The fixtures together have every field of NMState.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
-
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_yaml::{Mapping, Value};

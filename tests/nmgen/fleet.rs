@@ -1,12 +1,13 @@
 //! The checks across all sources: diagnostics by host and place, and cases without any.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::fmt::Write;
 use std::fs;
 
 use nmgen::diagnostic::{Diagnostic, Excerpt};
-use tests::{fleet, measure, program};
+use tests::{
+    fleet, measure,
+    program::{self, Exits as _},
+};
 
 /// Files, and their diagnostics as `rule file:line`, or `rule file` without a line.
 pub(crate) fn told(files: &[(&str, &str)]) -> Vec<String> {
@@ -327,12 +328,8 @@ fn two_documents_for_one_file_are_an_error_and_nothing_is_written() {
     write("one.yml", &format!("hostname: {{config: a}}\n{}", ONE_NIC.trim_matches(['{', '}'])));
     write("two.yml", &format!("hostname: {{config: a}}\n{}", other.trim_matches(['{', '}'])));
     let generate = |target: &str, sources: [&str; 2]| {
-        std::process::Command::new(program::nmgen())
-            .args(["generate", "--to", target, "-o", "OUT"])
-            .args(sources)
-            .current_dir(place.path())
-            .output()
-            .unwrap()
+        let call = [&["generate", "--to", target, "-o", "OUT"][..], &sources].concat();
+        program::nmgen_in(place.path(), &call)
     };
     let is_written = || place.path().join("OUT").exists();
     let with_cluster = ["keyfiles", "hosts", "ignition", "kargs", "initrd"];
@@ -341,7 +338,7 @@ fn two_documents_for_one_file_are_an_error_and_nothing_is_written() {
     let unnamed = unnamed.map(|target| (target, ["one.yml", "two.yml"], "one.yml"));
     for (target, sources, first) in cluster.into_iter().chain(unnamed) {
         let output = generate(target, sources);
-        let told = String::from_utf8(output.stderr).unwrap();
+        let told = output.err();
         assert_eq!(output.status.code(), Some(2), "{target}: {told}");
         assert!(told.contains("error[output-twice]") && told.contains(first), "{target}: {told}");
         assert!(told.contains(&format!("--> {}", sources[1])), "{target}: {told}");
@@ -394,5 +391,5 @@ fn a_fleet_is_read_where_no_thread_can_be_started() {
     };
     let none = (1_u64 << 60).to_string();
     let (alone, usual) = (run(&none), run("2097152"));
-    assert_eq!(alone, usual, "{}", String::from_utf8_lossy(&alone.stderr));
+    assert_eq!(alone, usual, "{}", alone.err());
 }

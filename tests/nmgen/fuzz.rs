@@ -1,8 +1,6 @@
 //! Inputs that fuzzing found, and those that it begins with: none breaks an invariant any more. Those of the agent's targets run in
 //! its own tests.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::panic::catch_unwind;
 
 use tests::fuzz::{TARGETS, fixtures};

@@ -1,12 +1,9 @@
 //! Documents beside what somebody has seen of the hosts' hardware.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::fs;
-use std::process::Command;
 
 use serde_json::json;
-use tests::program;
+use tests::program::{self, Exits as _};
 
 const DOCUMENT: &str = "\
 interfaces:
@@ -23,11 +20,9 @@ fn told(hardware: (&str, &str)) -> Vec<String> {
     fs::create_dir(place.path().join("hosts")).unwrap();
     fs::write(place.path().join("hosts/worker-0.yml"), DOCUMENT).unwrap();
     fs::write(place.path().join(hardware.0), hardware.1).unwrap();
-    let mut nmgen = Command::new(program::nmgen());
-    nmgen.args(["check", "--format", "short", "hosts", hardware.0]).current_dir(place.path());
-    let output = nmgen.output().unwrap();
-    let text = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
-    assert_eq!(output.status.code(), Some(0), "{text}");
+    let call = ["check", "--format", "short", "hosts", hardware.0];
+    let output = program::nmgen_in(place.path(), &call).exits(0);
+    let text = output.out().to_owned() + output.err();
     let rules = ["card-missing", "vlan-not-on-port", "mtu-not-on-port", "bond-speeds-differ"];
     let of = |line: &str| {
         let rule = rules.iter().find(|rule| line.contains(&format!("[{rule}]")))?;

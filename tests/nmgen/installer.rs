@@ -1,8 +1,6 @@
 //! `dayone-install`, and the unit that it leaves, below a directory in place of `/`: cut off at each of its steps, and beside
 //! another agent.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;

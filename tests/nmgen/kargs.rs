@@ -1,14 +1,12 @@
 //! The real nm-initrd-generator turns the target `kargs` into the profiles of the target `keyfiles`.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 
 use tests::keyfile::{self, Sections};
-use tests::program;
+use tests::program::{self, Exits as _};
 
 /// Beside the fixtures: one document for each way to get addresses, and rare settings.
 const DOCUMENTS: &[&str] = &[
@@ -158,8 +156,7 @@ fn an_infiniband_card_gets_no_ifname() {
 fn generate(to: &str, output: &Path, input: &Path, host: Option<&str>) {
     let mut command = Command::new(program::nmgen());
     command.args(["generate", "--to", to, "-o"]).args([output, input]);
-    let run = command.args(host.map(|host| format!("--host={host}"))).output().unwrap();
-    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+    command.args(host.map(|host| format!("--host={host}"))).output().unwrap().exits(0);
 }
 
 /// Returns the generator's host name; the profiles are in `connections`.
@@ -177,7 +174,7 @@ fn read_back(line: &str, directory: &Path) -> String {
         .args(line.split_whitespace())
         .output()
         .unwrap();
-    let stderr = String::from_utf8(output.stderr).unwrap();
+    let stderr = output.err();
     assert!(output.status.success() && stderr.is_empty(), "{line}: {stderr}");
     fs::read_to_string(directory.join("data/hostname")).unwrap_or_default()
 }

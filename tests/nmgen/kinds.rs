@@ -1,15 +1,12 @@
 //! Inputs by kind: each row has files, and all that `check` tells of them, with the lines.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use serde_json::Value;
 use serde_yaml::Value as Yaml;
-use tests::program;
+use tests::program::{self, Exits as _};
 
 struct Row {
     what: String,
@@ -52,8 +49,7 @@ impl Row {
         }
         let mut command = Command::new(program::nmgen());
         command.args(["check", "--format", "json"]).args(&self.arguments).args(&sources);
-        let output = command.output().unwrap();
-        let value: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let value = command.output().unwrap().json();
         let found: Vec<(String, String)> = value["findings"]
             .as_array()
             .unwrap()

@@ -1,14 +1,15 @@
 //! NetworkManager's own parser reads every keyfile without losing or changing a value.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
-
 use std::collections::BTreeSet;
-use std::io::Write;
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Output};
 
 use nmgen::profile::Profile;
 use tests::keyfile::{self, Sections};
-use tests::{documents, skip};
+use tests::{
+    documents,
+    program::{self, Exits as _},
+    skip,
+};
 
 /// Keys that NetworkManager omits when it writes a profile, because the value is the default.
 const DEFAULTS: &[(&str, &str, &str)] = &[
@@ -89,7 +90,7 @@ fn nothing_is_lost_or_changed() {
                 let is_error = outcome.diagnostics.iter().any(|found| found.is_error());
                 assert!(is_error, "{at}: NetworkManager refuses it and nmgen does not say so");
             } else {
-                faults.push(format!("{at}: {}", String::from_utf8_lossy(&output.stderr)));
+                faults.push(format!("{at}: {}", output.err()));
             }
         }
     }
@@ -108,18 +109,9 @@ fn version() -> Option<Version> {
 
 /// Has NetworkManager read the profile and print it, by a change that sets the id to itself.
 fn read_back(profile: &Profile) -> Output {
-    let mut child = Command::new("nmcli")
-        .args(["--offline", "connection", "modify", "connection.id", &profile.id])
-        .env("LC_ALL", "C.UTF-8")
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut input = child.stdin.take().unwrap();
-    input.write_all(profile.keyfile.render().as_bytes()).unwrap();
-    drop(input);
-    child.wait_with_output().unwrap()
+    let mut nmcli = Command::new("nmcli");
+    nmcli.args(["--offline", "connection", "modify", "connection.id", &profile.id]);
+    program::with_input(nmcli.env("LC_ALL", "C.UTF-8"), profile.keyfile.render()).unwrap()
 }
 
 fn compare(

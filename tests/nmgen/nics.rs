@@ -1,7 +1,5 @@
 //! NICs beside the document: where the two differ, and the targets' output; and documents of one stage only.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use nmgen::diagnostic::{Diagnostic, Place};
 use nmgen::output::{File, Form, Options, Output};
 use nmgen::source::{Host, Hosts, Nic, Source, Stage};

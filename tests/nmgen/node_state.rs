@@ -1,12 +1,10 @@
 //! The documents of a node beside its NodeNetworkState, and beside its policies, field by field.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::fs;
 use std::process::Command;
 
 use serde_json::{Value, json};
-use tests::program;
+use tests::program::{self, Exits as _};
 
 const DOCUMENT: &str = "\
 interfaces:
@@ -59,8 +57,7 @@ fn told(others: &[(&str, Value)]) -> Vec<String> {
         fs::write(place.path().join(name), content.to_string()).unwrap();
         nmgen.arg(name);
     }
-    let output = nmgen.output().unwrap();
-    let found: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let found = nmgen.output().unwrap().json();
     let rules = ["node-state-differs", "policy-differs"];
     let all = found["findings"].as_array().unwrap_or_else(|| unreachable!("{found}"));
     let own = all.iter().filter(|finding| rules.iter().any(|rule| finding["rule"] == *rule));

@@ -1,15 +1,13 @@
 //! Packages: together they contain every file of `make install-built` once; effects of installation, upgrade and removal on the
 //! units.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use tests::packages::{self, PACKAGES};
-use tests::program::{self, root};
+use tests::program::{self, Exits as _, root};
 use tests::skip;
 use tests::tree::{Built, files};
 
@@ -189,7 +187,7 @@ fn an_rpm_without_the_macros_of_systemd_is_not_built() {
     // Whatever macros the host has.
     rpmbuild.args(["--undefine", "systemd_post", "-bp", "--nodeps"]).arg(spec);
     let output = rpmbuild.output().unwrap();
-    let said = String::from_utf8_lossy(&output.stderr);
+    let said = output.err();
     assert!(!output.status.success() && said.contains("needs systemd-rpm-macros"), "{said}");
 }
 
@@ -314,7 +312,7 @@ fn a_build_refuses_a_directory_with_a_blank_in_its_path() {
     let mut make = Command::new("make");
     make.current_dir(root()).args(["--silent", "toolchain", "CARGO_HOME=/a b"]);
     let output = make.output().unwrap();
-    let told = String::from_utf8_lossy(&output.stderr);
+    let told = output.err();
     assert!(!output.status.success(), "{told}");
     assert!(told.contains("a build needs a directory without a blank in its path: /a b\n"));
 }

@@ -1,18 +1,15 @@
 //! `nmgen show --format html` and `nmgen diff --format html`, as text; the suite `page` opens them in a browser.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
-use tests::program;
+use tests::program::{self, Exits as _};
 
 fn page(here: &Path, arguments: &[&str]) -> String {
-    let output = Command::new(program::nmgen()).args(arguments).current_dir(here).output().unwrap();
-    String::from_utf8(output.stdout).unwrap()
+    program::nmgen_in(here, arguments).out().to_owned()
 }
 
 /// The start tags of a page, without those that are text.

@@ -1,12 +1,10 @@
 //! `nmgen show --format svg`: the documentation's pictures, golden (`BLESS=1` rewrites them), and hostile text.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use tests::program;
+use tests::program::{self, Exits as _};
 
 /// A picture, and the arguments that draw it, in the directory of its source.
 struct Picture {
@@ -29,14 +27,8 @@ const PICTURES: &[Picture] = &[
 ];
 
 fn svg(here: &Path, arguments: &[&str]) -> String {
-    let output = Command::new(program::nmgen())
-        .args(["show", "--format", "svg"])
-        .args(arguments)
-        .current_dir(here)
-        .output()
-        .unwrap();
-    assert_eq!(output.status.code(), Some(0), "{output:?}");
-    String::from_utf8(output.stdout).unwrap()
+    let call = [&["show", "--format", "svg"], arguments].concat();
+    program::nmgen_in(here, &call).exits(0).out().to_owned()
 }
 
 fn compare(file: &str, found: &str) {
@@ -283,7 +275,7 @@ fn the_tree_has_what_stands_on_one_bond_together() {
     fs::write(place.path().join("a.yml"), document_of("pictures.md", "worker-1.yml")).unwrap();
     let mut show = Command::new(program::nmgen());
     let shown = show.args(["show", "a.yml"]).current_dir(place.path()).output().unwrap();
-    let shown = String::from_utf8(shown.stdout).unwrap();
+    let shown = shown.out();
     let tops = shown.lines().filter_map(|line| line.strip_prefix(['├', '└']));
     let tops: Vec<&str> = tops.filter_map(|line| line.split_whitespace().nth(1)).collect();
     let expected = ["bond0.200", "bond0.300", "br-ex", "bond1.600", "br-storage", "br-vm"];

@@ -1,8 +1,6 @@
 //! No document, however malformed, causes a file outside the target, a section or key that the library does not write, or a
 //! panic.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
-
 use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;

@@ -1,14 +1,16 @@
 //! The program for an initramfs: static, small, and without needs beyond an empty root.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
 
 use tests::machine::{EARLY, Machine};
-use tests::{documents, fleet, help, measure, program, skip};
+use tests::{
+    documents, fleet, help, measure,
+    program::{self, Exits as _},
+    skip,
+};
 
 const MAX_SIZE: u64 = 2_946_500;
 /// With STD=source, a standard library that is built for size.
@@ -135,8 +137,7 @@ fn it_runs_on_an_empty_read_only_root() {
         .arg(root.path())
         .output()
         .unwrap();
-    let (stdout, stderr) =
-        (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    let (stdout, stderr) = (output.out(), output.err());
     // No mount namespace, as without root.
     if !output.status.success() && stderr.contains("unshare: ") {
         skip::part(&format!("the read-only root: {}", stderr.trim()));

@@ -4,8 +4,6 @@
 //! guide, a block marked `file=NAME` is a file that the commands behind it find; commands run in the order of the text, in one
 //! directory. Commands behind `#` are for a node, where `dayone::bridge::life` follows them.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::ffi::OsString;
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -13,7 +11,10 @@ use std::path::Path;
 use std::process::Command;
 
 use tests::guide::blocks;
-use tests::{program, skip};
+use tests::{
+    program::{self, Exits as _},
+    skip,
+};
 
 /// Where commands run, and where they find the programs.
 struct Place {
@@ -103,7 +104,7 @@ fn every_command_of_the_readme_works_as_printed_in_a_clone() {
 fn without_arguments_the_program_says_three_things_to_try() {
     let output = Command::new(program::nmgen()).output().unwrap();
     assert_eq!((output.status.code(), &*output.stdout), (Some(2), &b""[..]));
-    let told = String::from_utf8(output.stderr).unwrap();
+    let told = output.err();
     let commands: Vec<&str> =
         told.lines().filter_map(|line| line.strip_prefix("  nmgen ")).collect();
     assert_eq!(commands.len(), 3, "{told}");

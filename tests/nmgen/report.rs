@@ -1,15 +1,15 @@
 //! `nmgen report`: a must-gather's tree, a stream, a fleet of ten thousand.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::collections::BTreeSet;
-use std::io::Write as _;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Output};
 use std::{fs, time::Instant};
 
 use serde_json::{Value, json};
-use tests::{program, schema};
+use tests::{
+    program::{self, Exits as _},
+    schema,
+};
 
 /// `dayone status --json` of a node.
 fn status(name: &str, verdict: &str, more: &Value) -> Value {
@@ -31,8 +31,7 @@ fn collected(name: &str, role: &str, status: &Value) -> Value {
 }
 
 fn report(directory: &Path, arguments: &[&str]) -> Output {
-    let mut nmgen = Command::new(program::nmgen());
-    nmgen.arg("report").args(arguments).current_dir(directory).output().unwrap()
+    program::nmgen_in(directory, &[&["report"], arguments].concat())
 }
 
 fn rolled_back(gateway: &str) -> Value {
@@ -61,8 +60,7 @@ fn a_must_gather_is_one_table_with_who_is_late_and_who_fails_alike() {
     let gzip = Command::new("gzip").arg(directory.join("m-0.json")).status().unwrap();
     assert!(gzip.success());
 
-    let output = report(place.path(), &["must-gather"]);
-    assert_eq!(output.status.code(), Some(3), "{output:?}");
+    let output = report(place.path(), &["must-gather"]).exits(3);
     let text = String::from_utf8(output.stdout).unwrap();
     let expected = "\
 OUTCOME    REASON       NODES
@@ -87,11 +85,8 @@ worker  /etc/nmstate/openshift/cluster.yml  bbbbbbbbbbbb  1
     let notes = String::from_utf8(output.stderr).unwrap();
     assert_eq!(notes, "1 file of another kind was passed over\n");
 
-    let output = report(place.path(), &["--format", "json", "must-gather"]);
-    let value: Value = serde_json::from_slice(&output.stdout).unwrap();
-    let file = program::root().join("nmgen/doc/report.schema.json");
-    let expected: Value = serde_json::from_slice(&fs::read(file).unwrap()).unwrap();
-    assert_eq!(schema::faults(&expected, &value), Vec::<String>::new());
+    let value = report(place.path(), &["--format", "json", "must-gather"]).json();
+    schema::fits("nmgen/doc/report", &value);
     assert_eq!(value["groups"][0]["nodes"], json!(["w-3", "w-4"]));
     assert_eq!((&value["good"], &value["nodes"][0]["name"]), (&json!(false), &json!("m-0")));
 }
@@ -131,8 +126,7 @@ const VERDICTS: [(&str, &str, &str, bool); 29] = [
 
 #[tests::case]
 fn every_verdict_of_the_agent_is_known_with_its_cause() {
-    let schema = fs::read(program::root().join("agent/doc/status.schema.json")).unwrap();
-    let schema: Value = serde_json::from_slice(&schema).unwrap();
+    let schema = schema::of("agent/doc/status");
     let words = |field: &str| -> BTreeSet<String> {
         let all = schema["properties"][field]["enum"].as_array().unwrap();
         all.iter().map(|word| word.as_str().unwrap_or_default().to_owned()).collect()
@@ -157,7 +151,7 @@ fn every_verdict_of_the_agent_is_known_with_its_cause() {
         let output = report(place.path(), &["--format", "json", "w-0.json"]);
         let code = if is_good { 0 } else { 3 };
         assert_eq!(output.status.code(), Some(code), "{verdict} {reason}: {output:?}");
-        let value: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let value = output.json();
         let why = value["nodes"][0]["why"].as_str().unwrap();
         let expected = if field.is_empty() { "" } else { "the cause" };
         assert!(why.starts_with(expected) && why.is_empty() == expected.is_empty(), "{value}");
@@ -169,15 +163,7 @@ fn a_stream_has_an_exit_code_for_a_pipeline() {
     let place = tempfile::tempdir().unwrap();
     let streamed = |input: &str| {
         let mut nmgen = Command::new(program::nmgen());
-        let mut nmgen = nmgen
-            .args(["report", "-"])
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        nmgen.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
-        nmgen.wait_with_output().unwrap().status.code()
+        program::with_input(nmgen.args(["report", "-"]), input).unwrap().status.code()
     };
     let good = status("w-0", "IN FORCE", &json!({})).to_string();
     let bad = status("w-1", "DRIFTED", &json!({"drift": ["br-ex"]})).to_string();
@@ -190,14 +176,10 @@ fn a_stream_has_an_exit_code_for_a_pipeline() {
         "digest": null, "since": 1, "looked": 1, "patience": "none", "picture": "",
     });
     fs::write(place.path().join("w-7.json"), unhealthy.to_string()).unwrap();
-    let output = report(place.path(), &["w-7.json"]);
-    assert_eq!(output.status.code(), Some(3));
-    let text = String::from_utf8(output.stdout).unwrap();
-    assert!(text.contains("FELL BACK  fell-back  1      w-7\n"), "{text}");
-    assert_eq!(report(place.path(), &["nowhere.json"]).status.code(), Some(1));
+    report(place.path(), &["w-7.json"]).exits(3).says("FELL BACK  fell-back  1      w-7\n");
+    report(place.path(), &["nowhere.json"]).exits(1);
     fs::write(place.path().join("other.json"), "{}").unwrap();
-    let output = report(place.path(), &["w-7.json", "other.json"]);
-    assert_eq!(output.status.code(), Some(2));
+    let output = report(place.path(), &["w-7.json", "other.json"]).exits(2);
     let told = String::from_utf8(output.stderr).unwrap();
     assert_eq!(told, "nmgen: other.json: it is no account of a node\n");
 }
@@ -211,9 +193,8 @@ fn accounts_of_one_name_hide_no_node() {
         fs::write(path, value.to_string()).unwrap();
     };
     let names = |sources: &[&str], code: i32| -> Vec<String> {
-        let output = report(place.path(), &[&["--format", "json"], sources].concat());
-        assert_eq!(output.status.code(), Some(code), "{output:?}");
-        let value: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let value =
+            report(place.path(), &[&["--format", "json"], sources].concat()).exits(code).json();
         let nodes = value["nodes"].as_array().unwrap();
         nodes.iter().map(|node| node["name"].as_str().unwrap().to_owned()).collect()
     };
@@ -263,7 +244,7 @@ fn ten_thousand_nodes_are_read_at_once() {
     let output = report(place.path(), &["."]);
     // A debug build on a busy machine; a release takes a part of a second.
     assert!(start.elapsed().as_secs() < 20, "{:?}", start.elapsed());
-    let text = String::from_utf8(output.stdout).unwrap();
+    let text = output.out();
     assert!(
         text.contains("FELL BACK  rolled-back  100    w-1007 w-107 w-1107 w-1207 and 96 more\n"),
         "{text}"

@@ -1,13 +1,11 @@
 //! Documents survive a target and reading back, byte for byte.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use tests::program;
+use tests::program::{self, Exits as _};
 
 const AGENT_CONFIG: &str = "\
 apiVersion: v1beta1
@@ -45,7 +43,7 @@ fn generate(to: &[&str], input: &Path, output: &Path) {
     let mut command = Command::new(program::nmgen());
     command.args(["generate", "--to"]).args(to).arg("-o").args([output, input]);
     let run = command.output().unwrap();
-    assert!(run.status.success(), "{command:?}\n{}", String::from_utf8_lossy(&run.stderr));
+    assert!(run.status.success(), "{command:?}\n{}", run.err());
 }
 
 /// The hosts' documents in a source.

@@ -1,7 +1,5 @@
 //! Bills of materials: every crate that is linked into a program, and no other; nothing of the machine that wrote them.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::process::Command;
@@ -9,7 +7,7 @@ use std::sync::OnceLock;
 
 use serde_json::Value;
 use spdx::Expression;
-use tests::program::{self, root};
+use tests::program::{self, Exits as _, root};
 use toml::Table;
 
 const NMGEN: &str = "nmgen.cdx.json";
@@ -62,9 +60,9 @@ fn linked(selection: &[&str]) -> BTreeSet<(String, String)> {
     let cargo = std::env::var_os("CARGO").unwrap_or("cargo".into());
     let mut tree = Command::new(cargo);
     tree.current_dir(root()).args(["tree", "--locked", "--edges", "normal,no-proc-macro"]);
-    let output = tree.args(["--prefix=none", "--format={p}"]).args(selection).output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let text = String::from_utf8(output.stdout).unwrap();
+    let output =
+        tree.args(["--prefix=none", "--format={p}"]).args(selection).output().unwrap().exits(0);
+    let text = output.out();
     let identity = |line: &str| {
         let mut words = line.split(' ').map(str::to_owned);
         Some((words.next()?, words.next()?.strip_prefix('v')?.to_owned()))
@@ -208,9 +206,7 @@ fn packages() -> Vec<Value> {
     let cargo = std::env::var_os("CARGO").unwrap_or("cargo".into());
     let mut metadata = Command::new(cargo);
     metadata.args(["metadata", "--locked", "--all-features", "--format-version=1"]);
-    let output = metadata.current_dir(root()).output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let all: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let all = metadata.current_dir(root()).output().unwrap().exits(0).json();
     all["packages"].as_array().unwrap().clone()
 }
 

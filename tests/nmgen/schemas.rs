@@ -1,26 +1,19 @@
 //! The JSON of each command has the form that the documentation's schema gives, and no other field.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::fs;
-use std::process::Command;
 
 use serde_json::Value;
-use tests::{program, schema};
+use tests::{
+    program::{self, Exits as _},
+    schema,
+};
 
 /// Runs a command in the fixtures, and validates its output.
 fn output(name: &str, arguments: &[&str]) -> (Value, Option<i32>) {
-    let path = program::root().join(format!("nmgen/doc/{name}.schema.json"));
-    let schema: Value = serde_json::from_slice(&fs::read(path).unwrap()).unwrap();
-    let output = Command::new(program::nmgen())
-        .arg(name)
-        .args(["--format", "json"])
-        .args(arguments)
-        .current_dir(program::root().join("tests/fixtures"))
-        .output()
-        .unwrap();
-    let value: Value = serde_json::from_slice(&output.stdout).unwrap();
-    let faults = schema::faults(&schema, &value);
+    let call = [&[name, "--format", "json"], arguments].concat();
+    let output = program::nmgen_in(program::fixtures(), &call);
+    let value = output.json();
+    let faults = schema::faults(&schema::of(&format!("nmgen/doc/{name}")), &value);
     assert!(faults.is_empty(), "{arguments:?}: {faults:?}");
     (value, output.status.code())
 }
@@ -56,12 +49,8 @@ fn a_source_that_cannot_be_read_is_told_on_standard_output_too() {
     assert_eq!(code, Some(1));
     assert!(value["error"].as_str().unwrap().contains("no-such-file.yml"), "{value}");
     for form in ["sarif", "github"] {
-        let output = Command::new(program::nmgen())
-            .args(["check", "--format", form, "no-such-file.yml"])
-            .output()
-            .unwrap();
-        let text = String::from_utf8(output.stdout).unwrap();
-        assert!(text.contains("no-such-file.yml"), "{form}: {text}");
+        let call = ["check", "--format", form, "no-such-file.yml"];
+        program::nmgen_in(".", &call).says("no-such-file.yml");
     }
 }
 

@@ -1,29 +1,19 @@
 //! The choice of hosts, and the options that name and limit the output.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::fs;
 use std::process::{Command, Output, Stdio};
 
-use tests::program;
+use tests::program::{self, Exits as _};
 
 fn nmgen(arguments: &[&str]) -> Output {
-    Command::new(program::nmgen())
-        .args(arguments)
-        .current_dir(program::root().join("tests/fixtures"))
-        .output()
-        .unwrap()
-}
-
-fn text(bytes: &[u8]) -> &str {
-    std::str::from_utf8(bytes).unwrap()
+    program::nmgen_in(program::fixtures(), arguments)
 }
 
 #[tests::case]
 fn hosts_are_chosen_by_pattern_and_role() {
     let shown = |arguments: &[&str]| {
         let output = nmgen(&[&["show"], arguments, &["sources/agent-config.yaml"]].concat());
-        let titles = text(&output.stdout).lines().filter(|line| line.ends_with("-0"));
+        let titles = output.out().lines().filter(|line| line.ends_with("-0"));
         titles.map(str::to_owned).collect::<Vec<_>>()
     };
     assert_eq!(shown(&["--host", "work*"]), ["worker-0"]);
@@ -33,10 +23,10 @@ fn hosts_are_chosen_by_pattern_and_role() {
     let role = ["--only-role", "worker", "sources/agent-config.yaml"];
     let output = nmgen(&[&["generate", "--to", "machine-config"][..], &role].concat());
     let objects: Vec<&str> =
-        text(&output.stdout).lines().filter(|line| line.starts_with("  name: ")).collect();
+        output.out().lines().filter(|line| line.starts_with("  name: ")).collect();
     assert_eq!(objects, ["  name: 10-br-ex-worker"]);
     let checked = nmgen(&["check", "--host", "master-0", "sources/agent-config.yaml"]);
-    assert_eq!(text(&checked.stderr), "1 host in sources/agent-config.yaml, no errors\n");
+    assert_eq!(checked.err(), "1 host in sources/agent-config.yaml, no errors\n");
 }
 
 #[tests::case]
@@ -54,20 +44,18 @@ interfaces:
         let path = [path.to_str().unwrap()];
         nmgen(&[&["check", "--deny-warnings"], arguments, &path].concat())
     };
-    assert!(text(&check(&[]).stderr).starts_with("warning[copy-mac-from-unknown]"));
+    assert!(check(&[]).err().starts_with("warning[copy-mac-from-unknown]"));
     for arguments in [["--for", "node"], ["--allow", "copy-mac-from-unknown"]] {
-        let checked = check(&arguments);
-        assert_eq!(checked.status.code(), Some(0), "{}", text(&checked.stderr));
-        assert!(text(&checked.stderr).ends_with("no errors\n"));
+        let checked = check(&arguments).exits(0);
+        assert!(checked.err().ends_with("no errors\n"));
     }
     fs::write(&path, document.replace("state: up", "state: on")).unwrap();
-    assert_eq!(check(&["--for", "node"]).status.code(), Some(2));
+    check(&["--for", "node"]).exits(2);
     for (rule, message) in [
         ("vlan-id-range", "its findings are errors"),
         ("copy-mac-from", "did you mean copy-mac-from-unknown?"),
     ] {
-        let refused = check(&["--allow", rule]);
-        assert!(text(&refused.stderr).contains(message), "{}", text(&refused.stderr));
+        check(&["--allow", rule]).reports(message);
     }
 }
 
@@ -82,7 +70,7 @@ fn a_reader_that_stops_is_no_failure() {
     // Nothing is read: the pipe is closed before or while the program writes.
     drop(child.stdout.take());
     let output = child.wait_with_output().unwrap();
-    assert_eq!((output.status.code(), text(&output.stderr)), (Some(0), ""));
+    assert_eq!((output.status.code(), output.err()), (Some(0), ""));
 }
 
 #[tests::case]
@@ -90,11 +78,11 @@ fn files_of_an_earlier_call_are_told() {
     let place = tempfile::tempdir().unwrap();
     let out = place.path().join("OUT").display().to_string();
     let arguments = ["generate", "-o", &out, "sources/hosts/worker-0.yml"];
-    assert_eq!(text(&nmgen(&arguments).stderr), "");
+    assert_eq!(nmgen(&arguments).err(), "");
     fs::write(place.path().join("OUT/eno9.nmconnection"), "").unwrap();
     let told = nmgen(&arguments);
     let expected = format!("not written by this call, and left there: {out}/eno9.nmconnection\n");
-    assert_eq!((told.status.code(), text(&told.stderr)), (Some(0), &*expected));
+    assert_eq!((told.status.code(), told.err()), (Some(0), &*expected));
 
     // A host that is no more; a directory of something else tells nothing.
     let out = place.path().join("HOSTS");
@@ -106,9 +94,9 @@ fn files_of_an_earlier_call_are_told() {
     let told = nmgen(&["generate", "-o", &out, "targets/input/hosts"]);
     let gone = format!("{out}/worker-9/eno1.nmconnection");
     let expected = format!("not written by this call, and left there: {gone}\n");
-    assert_eq!((told.status.code(), text(&told.stderr)), (Some(0), &*expected));
+    assert_eq!((told.status.code(), told.err()), (Some(0), &*expected));
     fs::remove_file(gone).unwrap();
-    assert_eq!(text(&nmgen(&["generate", "-o", &out, "targets/input/hosts"]).stderr), "");
+    assert_eq!(nmgen(&["generate", "-o", &out, "targets/input/hosts"]).err(), "");
 }
 
 #[tests::case]
@@ -138,8 +126,8 @@ fn names_and_labels_that_kubernetes_refuses_are_a_wrong_call() {
         ("nmstateconfig", label, format!("a={}", long(64))),
     ] {
         let refused = run(to, option, &value);
-        assert_eq!((refused.status.code(), text(&refused.stdout)), (Some(2), ""), "{value}");
-        assert!(text(&refused.stderr).contains(option), "{value}: {}", text(&refused.stderr));
+        assert_eq!((refused.status.code(), refused.out()), (Some(2), ""), "{value}");
+        assert!(refused.err().contains(option), "{value}: {}", refused.err());
     }
     for (to, option, value) in [
         ("machine-config", name, "99-net.work".to_owned()),
@@ -149,7 +137,7 @@ fn names_and_labels_that_kubernetes_refuses_are_a_wrong_call() {
         ("nmstateconfig", label, "a=".to_owned()),
     ] {
         let taken = run(to, option, &value);
-        assert_eq!(taken.status.code(), Some(0), "{value}: {}", text(&taken.stderr));
+        assert_eq!(taken.status.code(), Some(0), "{value}: {}", taken.err());
     }
 }
 
@@ -158,7 +146,7 @@ fn machine_configs_bear_the_wanted_name() {
     let arguments = ["generate", "--to", "machine-config", "--name", "99-network"];
     let output = nmgen(&[&arguments[..], &["sources/agent-config.yaml"]].concat());
     let objects: Vec<&str> =
-        text(&output.stdout).lines().filter(|line| line.starts_with("  name: ")).collect();
+        output.out().lines().filter(|line| line.starts_with("  name: ")).collect();
     assert_eq!(objects, ["  name: 99-network-master", "  name: 99-network-worker"]);
 }
 
@@ -173,39 +161,32 @@ fn a_search_domain_can_be_left_out_of_kernel_arguments_and_a_vlans_name_cannot()
     let card = "interfaces: [{name: eno1, type: ethernet, state: up, ipv4: {enabled: true, dhcp: true}}]\n";
     let searched = run(&format!(
         "{card}dns-resolver: {{config: {{search: [example.com], server: [192.0.2.53]}}}}\n"
-    ));
-    assert_eq!(searched.status.code(), Some(0));
+    ))
+    .exits(0);
     assert!(
-        text(&searched.stderr)
-            .contains("warning[not-in-target]: no kernel argument sets dns-resolver")
+        searched.err().contains("warning[not-in-target]: no kernel argument sets dns-resolver")
     );
-    assert!(text(&searched.stdout).contains("nameserver=192.0.2.53"));
-    let vlan = run(
+    assert!(searched.out().contains("nameserver=192.0.2.53"));
+    run(
         "interfaces: [{name: storage, type: vlan, state: up, vlan: {base-iface: eno1, id: 7}, ipv4: {enabled: true, dhcp: true}}]",
-    );
-    assert_eq!(vlan.status.code(), Some(2));
+    ).exits(2);
 }
 
 #[tests::case]
 fn nmstatectls_own_options_are_accepted() {
     let (_directory, link) = program::nmgen_as("nmstatectl").unwrap();
     let run = |arguments: &[&str]| {
-        Command::new(&link)
-            .args(arguments)
-            .current_dir(program::root().join("tests/fixtures"))
-            .output()
-            .unwrap()
+        Command::new(&link).args(arguments).current_dir(program::fixtures()).output().unwrap()
     };
     let place = tempfile::tempdir().unwrap();
     let path = place.path().join("worker-0.yml");
     let warned = "interfaces: [{name: eno1, type: ethernet, state: up, mtu: 1500, lldp: {enabled: true}}]\nhostname: {running: a}\n";
     fs::write(&path, warned).unwrap();
     let path = path.to_str().unwrap();
-    let loud = run(&["gc", path]);
-    assert!(text(&loud.stderr).contains("warning["), "{}", text(&loud.stderr));
+    let loud = run(&["gc", path]).reports("warning[");
     for arguments in [["-q", "gc", path], ["gc", "-q", path]] {
         let quiet = run(&arguments);
-        assert_eq!((quiet.status.code(), text(&quiet.stderr)), (Some(0), ""));
+        assert_eq!((quiet.status.code(), quiet.err()), (Some(0), ""));
         assert_eq!(quiet.stdout, loud.stdout);
     }
     assert_eq!(run(&["-vv", "gc", path]).stdout, loud.stdout);
@@ -217,7 +198,7 @@ fn nmstatectls_own_options_are_accepted() {
     for argument in ["--version", "version"] {
         let shown = run(&[argument]);
         let begin = format!("nmstatectl {nmstate} (nmgen ");
-        assert!(text(&shown.stdout).starts_with(&begin), "{}", text(&shown.stdout));
-        assert_eq!((shown.status.code(), text(&shown.stderr)), (Some(0), ""));
+        assert!(shown.out().starts_with(&begin), "{}", shown.out());
+        assert_eq!((shown.status.code(), shown.err()), (Some(0), ""));
     }
 }

@@ -4,11 +4,7 @@
 //! about the change it checks. `SHAPES=all` (`make shapes`) measures all of them by doubling, and prints a table; another text
 //! measures those that have it in their line of the table.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::print_stdout,
-    reason = "a test fails by panicking; a measure for whoever reads the run"
-)]
+#![allow(clippy::print_stdout, reason = "a measure for whoever reads the run")]
 
 use std::fs;
 use std::path::Path;

@@ -1,16 +1,13 @@
 //! Every kind of source: the same hosts from each, alone, together and from standard input, and diagnostics at the place in the
 //! user's file.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::fs;
-use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use nmgen::diagnostic::Diagnostic;
 use nmgen::source::{Host, Hosts, Stage};
-use tests::program;
+use tests::program::{self, Exits as _};
 
 const HOSTS: [&str; 2] = ["master-0", "worker-0"];
 const ROLES: [&str; 2] = ["master", "worker"];
@@ -286,18 +283,11 @@ fn sources_are_read_together_and_from_standard_input() {
     assert_eq!(together, one_by_one);
 
     let place = tempfile::tempdir().unwrap();
-    let mut child = Command::new(program::nmgen())
-        .args(["generate", "--to", "hosts", "-o", "out"])
-        .args([&directory.join("agent-config.yaml"), Path::new("-")])
-        .current_dir(place.path())
-        .stdin(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut generate = Command::new(program::nmgen());
+    generate.args(["generate", "--to", "hosts", "-o", "out"]).current_dir(place.path());
+    generate.args([&directory.join("agent-config.yaml"), Path::new("-")]);
     let policies = fs::read(directory.join("bare-metal-hosts.yaml")).unwrap();
-    child.stdin.take().unwrap().write_all(&policies).unwrap();
-    let output = child.wait_with_output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    program::with_input(&mut generate, policies).unwrap().exits(0);
     for name in HOSTS {
         let written = fs::read_to_string(place.path().join(format!("out/{name}.yml"))).unwrap();
         assert_eq!(written, document(name));
@@ -364,7 +354,7 @@ fn a_node_has_several_policies_and_is_shown_with_their_names() {
     let found = nmgen::diagnose(&load(&[&path]));
     assert!(!found.has_errors(), "{found:?}");
     let shown = Command::new(program::nmgen()).arg("show").arg(&path).output().unwrap();
-    let shown = String::from_utf8(shown.stdout).unwrap();
+    let shown = shown.out();
     for name in ["storage", "tenants"] {
         assert!(shown.contains(&format!("worker-0, policy {name}\n")), "{shown}");
     }
@@ -433,14 +423,8 @@ fn a_fault_in_an_encoded_document_is_shown_in_both() {
     let document = document("worker-0").replace(GOOD, BAD);
     let line = document.lines().position(|line| line.contains(BAD.trim())).unwrap() + 1;
     let encoded = |bytes: &[u8]| {
-        let mut child = Command::new("base64")
-            .arg("-w0")
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        child.stdin.take().unwrap().write_all(bytes).unwrap();
-        String::from_utf8(child.wait_with_output().unwrap().stdout).unwrap()
+        let output = program::with_input(Command::new("base64").arg("-w0"), bytes);
+        output.unwrap().out().to_owned()
     };
     let escaped: String = document.bytes().map(|byte| format!("%{byte:02x}")).collect();
     let secret = format!(

@@ -1,11 +1,9 @@
 //! `packaging/sos` and `packaging/must-gather`: each brings the node's file, by the program that runs it.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::{fs, os::unix::fs::PermissionsExt as _, path::Path, process::Command};
 
 use tests::{
-    program::{self, root},
+    program::{self, Exits as _, root},
     skip,
 };
 
@@ -46,7 +44,7 @@ fn sos_reads_the_extra_and_keeps_the_nodes_file() {
     let told = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
     let found = "tar --extract --gzip --to-stdout --wildcards --file \"$0\"/sosreport*.gz '*/sos_commands/sos_extras/dayone/dayone_collect'";
     let output = Command::new("sh").args(["-c", found]).arg(place.path()).output().unwrap();
-    assert_eq!(String::from_utf8_lossy(&output.stdout), "{\"schema\": 1}\n", "{output:?}: {told}");
+    assert_eq!(output.out(), "{\"schema\": 1}\n", "{output:?}: {told}");
 }
 
 /// Three nodes, of which one does not answer.
@@ -65,7 +63,7 @@ fn must_gather_has_a_file_a_node_and_tells_who_did_not_answer() {
     let mut gather = Command::new(root().join("packaging/must-gather/gather_dayone"));
     let path = format!("{}:{}", place.path().display(), std::env::var("PATH").unwrap());
     let output = gather.env("PATH", path).current_dir(place.path()).output().unwrap();
-    let told = String::from_utf8_lossy(&output.stderr);
+    let told = output.err();
     assert_eq!(told, "gather_dayone: w-1: no \"such\" [2Jnode\n");
     assert_eq!(output.status.code(), Some(1));
     let files = place.path().join("must-gather/dayone");
@@ -79,10 +77,6 @@ fn must_gather_has_a_file_a_node_and_tells_who_did_not_answer() {
         fs::read_to_string(files.join("w-2.json")).unwrap(),
         "{\"hostname\": \"node/w-2\"}\n"
     );
-    let report =
-        Command::new(program::nmgen()).arg("report").arg(files.join("w-1.json")).output().unwrap();
-    assert_eq!(report.status.code(), Some(3), "{report:?}");
-    let text = String::from_utf8(report.stdout).unwrap();
     let why = "no answer to gather_dayone: no \"such\" […";
-    assert!(text.contains("UNREADABLE") && text.contains(why), "{text}");
+    program::nmgen_in(&files, &["report", "w-1.json"]).exits(3).says("UNREADABLE").says(why);
 }

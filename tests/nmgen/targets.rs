@@ -4,8 +4,6 @@
 //! `tests/fixtures/targets/expected/<input>/<case>` has the exit code, standard error and the files of `-o OUT`, each after a line
 //! with its path. `BLESS=1` rewrites them.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,7 +12,10 @@ use std::process::{Command, Output};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use nmgen::source::Stage;
-use tests::{program, skip};
+use tests::{
+    program::{self, Exits as _},
+    skip,
+};
 
 use crate::sources::{SOURCES, Told};
 
@@ -66,13 +67,9 @@ const CASES: &[(&str, &str)] = &[
     ("hosts", "hosts"),
 ];
 
-fn fixtures() -> PathBuf {
-    program::root().join("tests/fixtures")
-}
-
 fn nmgen(arguments: &str, output: &Path, input: &str) -> Output {
     Command::new(program::nmgen())
-        .current_dir(fixtures())
+        .current_dir(program::fixtures())
         .args(["generate", "--to"])
         .args(arguments.split(' '))
         .arg("-o")
@@ -86,7 +83,7 @@ fn nmgen(arguments: &str, output: &Path, input: &str) -> Output {
 fn run(arguments: &str, input: &str) -> BTreeMap<PathBuf, Vec<u8>> {
     let place = tempfile::tempdir().unwrap();
     let output = nmgen(arguments, &place.path().join("OUT"), input);
-    let stderr = String::from_utf8(output.stderr).unwrap();
+    let stderr = output.err();
     assert!(output.stdout.is_empty());
     let code = output.status.code().unwrap();
     let mut found = files(place.path());
@@ -118,7 +115,7 @@ fn each_object_that_is_written_is_clean_alone_and_beside_the_others() {
             let mut check = Command::new(program::nmgen());
             let check = check.args(["check", "--format", "json"]).args(options);
             let output = check.arg(path).output().unwrap();
-            let found: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+            let found = output.json();
             let rules = found["findings"].as_array().unwrap().iter();
             let rules = rules.map(|finding| finding["rule"].as_str().unwrap().to_owned());
             let rules = rules.filter(|rule| rule != "bridge-missing").collect();
@@ -179,7 +176,7 @@ fn golden(arguments: &str, input: &str) -> Vec<u8> {
 
 #[tests::case]
 fn every_target_gives_what_is_expected() {
-    let directory = fixtures().join("targets/expected");
+    let directory = program::fixtures().join("targets/expected");
     let mut faults = Vec::new();
     for (input_name, input) in INPUTS {
         let has_options = input_name == INPUTS[0].0;
@@ -236,7 +233,7 @@ fn a_machine_config_holds_the_documents_byte_for_byte() {
         let source = file["contents"]["source"].as_str().unwrap();
         let packed = STANDARD.decode(source.split_once(";base64,").unwrap().1).unwrap();
         assert_eq!(file["contents"]["compression"].as_str(), Some("gzip"));
-        let input = fixtures().join(format!("targets/input/hosts/worker-{index}.yml"));
+        let input = program::fixtures().join(format!("targets/input/hosts/worker-{index}.yml"));
         assert_eq!(gunzip(&packed), fs::read(input).unwrap());
     }
 }
@@ -245,8 +242,8 @@ fn a_machine_config_holds_the_documents_byte_for_byte() {
 fn gunzip(packed: &[u8]) -> Vec<u8> {
     let mut file = tempfile::NamedTempFile::new().unwrap();
     std::io::Write::write_all(&mut file, packed).unwrap();
-    let output = Command::new("gzip").args(["-dc"]).stdin(file.reopen().unwrap()).output().unwrap();
-    assert!(output.status.success());
+    let output =
+        Command::new("gzip").args(["-dc"]).stdin(file.reopen().unwrap()).output().unwrap().exits(0);
     output.stdout
 }
 
@@ -258,7 +255,7 @@ fn an_nmstateconfig_holds_what_the_document_says() {
     assert_eq!(objects.len(), 3);
     for (index, object) in objects.iter().enumerate() {
         let object: serde_yaml::Value = serde_yaml::from_str(object).unwrap();
-        let input = fixtures().join(format!("targets/input/hosts/worker-{index}.yml"));
+        let input = program::fixtures().join(format!("targets/input/hosts/worker-{index}.yml"));
         let document: serde_yaml::Value =
             serde_yaml::from_str(&fs::read_to_string(input).unwrap()).unwrap();
         assert_eq!(object["spec"]["config"], document);
@@ -267,7 +264,7 @@ fn an_nmstateconfig_holds_what_the_document_says() {
 
 #[tests::case]
 fn cpio_lists_and_unpacks_the_archive_which_is_always_the_same() {
-    let hosts = fixtures().join("targets/input/hosts");
+    let hosts = program::fixtures().join("targets/input/hosts");
     let archive = run("initrd", "targets/input/hosts").remove(Path::new("OUT")).unwrap();
     let copy = tempfile::tempdir().unwrap();
     for index in [2, 0, 1] {
@@ -285,8 +282,7 @@ fn cpio_lists_and_unpacks_the_archive_which_is_always_the_same() {
         let input = fs::File::open(&path).unwrap();
         Command::new("cpio").arg(mode).current_dir(place.path()).stdin(input).output().unwrap()
     };
-    let listed = cpio("-tv");
-    assert!(listed.status.success(), "{listed:?}");
+    let listed = cpio("-tv").exits(0);
     let lines: Vec<String> = String::from_utf8(listed.stdout)
         .unwrap()
         .lines()
@@ -297,7 +293,7 @@ fn cpio_lists_and_unpacks_the_archive_which_is_always_the_same() {
         |index| format!("-rw------- 1 root root {size} Jan 1 1970 etc/nmgen/worker-{index}.yml");
     let directory = |path| format!("drwxr-xr-x 2 root root 0 Jan 1 1970 {path}");
     assert_eq!(lines, [directory("etc"), directory("etc/nmgen"), file(0), file(1), file(2)]);
-    assert!(cpio("-idm").status.success());
+    cpio("-idm").exits(0);
     assert_eq!(files(&place.path().join("etc/nmgen")), files(&hosts));
 }
 
@@ -323,7 +319,7 @@ fn an_option_of_another_target_is_a_wrong_call() {
 #[tests::case]
 fn on_standard_output_several_machine_configs_are_one_stream() {
     let output = Command::new(program::nmgen())
-        .current_dir(fixtures())
+        .current_dir(program::fixtures())
         .args([
             "generate",
             "--br-ex",
@@ -333,7 +329,7 @@ fn on_standard_output_several_machine_configs_are_one_stream() {
         ])
         .output()
         .unwrap();
-    let text = String::from_utf8(output.stdout).unwrap();
+    let text = output.out();
     let objects = text.split("---\n").skip(1).map(|object| {
         let object: serde_yaml::Value = serde_yaml::from_str(object).unwrap();
         object["metadata"]["name"].as_str().unwrap().to_owned()

@@ -1,7 +1,5 @@
 //! The source tree: no circular imports, a true map in ARCHITECTURE.md, one style.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 mod advisories;
 mod alone;
 mod cases;

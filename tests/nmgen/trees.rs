@@ -1,12 +1,14 @@
 //! Trees of a GitOps repository: what is read, what is left out, and what lies beside hosts.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use tests::{measure, program, skip};
+use tests::{
+    measure,
+    program::{self, Exits as _},
+    skip,
+};
 
 /// A host with an address, a route and a name server.
 fn document(last: u8) -> String {
@@ -35,21 +37,17 @@ impl Tree {
     }
 
     fn run(&self, arguments: &[&str]) -> Output {
-        Command::new(program::nmgen()).current_dir(self.path()).args(arguments).output().unwrap()
+        program::nmgen_in(self.path(), arguments)
     }
 
     /// The exit code, and the rules of the findings.
     fn check(&self) -> (Option<i32>, Vec<String>) {
         let output = self.run(&["check", "--format", "json", "."]);
-        let found: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        let found = output.json();
         let findings = found["findings"].as_array().unwrap().iter();
         let rules = findings.map(|it| it["rule"].as_str().unwrap().to_owned()).collect();
         (output.status.code(), rules)
     }
-}
-
-fn text(bytes: &[u8]) -> &str {
-    std::str::from_utf8(bytes).unwrap()
 }
 
 const KUSTOMIZATION: &str = "resources: [namespace.yaml]\nnamespace: site-a\n";
@@ -74,12 +72,9 @@ fn a_tree_is_read_to_its_end_but_for_what_git_leaves_out() {
     let git = Command::new("git").args(["init", "-q"]).current_dir(tree.path()).status().unwrap();
     assert!(git.success());
     let told = tree.run(&["check", "--allow", "ignored-unread", "."]);
-    assert_eq!(
-        text(&told.stderr),
-        "sites/a: 1 host, no errors\nsites/b/deep/er: 1 host, no errors\n"
-    );
+    assert_eq!(told.err(), "sites/a: 1 host, no errors\nsites/b/deep/er: 1 host, no errors\n");
     // A directory that is named itself is read.
-    assert_eq!(tree.run(&["check", "sites/out"]).status.code(), Some(2));
+    tree.run(&["check", "sites/out"]).exits(2);
 }
 
 /// Runs git in a tree.
@@ -102,9 +97,8 @@ fn a_file_that_an_ignore_file_leaves_out_is_one_warning_committed_or_not() {
     ]);
     git(&tree, &["init", "-q"]);
     let is_told = |source: &str| {
-        let told = tree.run(&["check", source]);
-        assert_eq!(told.status.code(), Some(0), "{told:?}");
-        let said = text(&told.stderr);
+        let told = tree.run(&["check", source]).exits(0);
+        let said = told.err();
         assert_eq!(said.matches("warning[").count(), usize::from(!said.contains("no errors")));
         said.contains("warning[ignored-unread]") && said.contains("sites/sub/deep/node2.yml\n")
     };
@@ -161,9 +155,9 @@ fn the_ignore_files_of_a_repository_count_from_its_first_directory_down() {
     for (source, sites) in [("own", "sites/"), ("own/sites", "")] {
         let told = tree.run(&["check", "--allow", "ignored-unread", source]);
         let expected = format!("{sites}a: 1 host, no errors\n{sites}c: 1 host, no errors\n");
-        assert_eq!(text(&told.stderr), expected, "{source}");
+        assert_eq!(told.err(), expected, "{source}");
     }
-    assert!(text(&tree.run(&["check", "other"]).stderr).contains("1 host in other, no errors"));
+    assert!(tree.run(&["check", "other"]).err().contains("1 host in other, no errors"));
 }
 
 #[tests::case]
@@ -179,9 +173,8 @@ fn an_ignore_file_that_is_none_is_not_opened() {
         let made = Command::new("sh").args(["-c", make]).current_dir(tree.path()).status().unwrap();
         assert!(made.success(), "{make}");
         for source in [".", "sites"] {
-            let told = tree.run(&["check", source]);
-            assert_eq!(told.status.code(), Some(0), "{told:?}");
-            let said = text(&told.stderr);
+            let told = tree.run(&["check", source]).exits(0);
+            let said = told.err();
             assert!(said.contains("warning[ignore-file-unread]") && said.contains(why), "{said}");
         }
     }
@@ -191,13 +184,11 @@ fn an_ignore_file_that_is_none_is_not_opened() {
 fn generate_takes_no_old_files_from_below_a_directory_with_hosts() {
     let (a, b) = (document(11), document(12));
     let tree = Tree::of(&[("hosts/node1.yml", &a), ("hosts/old/node1.yml", &b)]);
-    let written = tree.run(&["generate", "-o", "out", "hosts"]);
-    assert!(text(&written.stderr).contains("directory-skipped"), "{written:?}");
+    tree.run(&["generate", "-o", "out", "hosts"]).reports("directory-skipped");
     assert!(tree.path().join("out/node1/eno1.nmconnection").exists());
     // Two directories of hosts are two clusters.
     let tree = Tree::of(&[("sites/a/node1.yml", &a), ("sites/b/node1.yml", &b)]);
-    let written = tree.run(&["generate", "-o", "out", "sites"]);
-    assert!(written.status.success(), "{written:?}");
+    tree.run(&["generate", "-o", "out", "sites"]).exits(0);
     assert!(tree.path().join("out/a/node1/eno1.nmconnection").exists());
 }
 
@@ -216,7 +207,7 @@ fn files_that_describe_no_host_are_one_warning() {
     }
     let tree = Tree::of(&neighbours);
     assert_eq!(tree.check(), (Some(0), vec!["unused-file".to_owned()]));
-    assert_eq!(tree.run(&["generate", "."]).status.code(), Some(2));
+    tree.run(&["generate", "."]).exits(2);
     let node = document(11);
     let with_host = [&neighbours[..], &[("nodes/node1.yml", &*node)]].concat();
     assert_eq!(Tree::of(&with_host).check(), (Some(0), vec!["unused-file".to_owned()]));
@@ -234,17 +225,15 @@ fn templates_and_captures_are_told_where_they_stop_something() {
     };
     let tree = Tree::of(&[("p.yaml", &policy(quoted))]);
     assert_eq!(tree.check(), (Some(0), vec!["template-unread".to_owned()]));
-    let told = tree.run(&["check", "p.yaml"]);
-    assert_eq!(told.status.code(), Some(2));
-    assert!(text(&told.stderr).starts_with("error[template]"), "{told:?}");
+    let told = tree.run(&["check", "p.yaml"]).exits(2);
+    assert!(told.err().starts_with("error[template]"), "{told:?}");
     let capture =
         policy("interfaces:\n- {name: '{{ capture.a.interfaces.0.name }}', type: ethernet}\n");
     let captured = "  capture: {a: interfaces.name == eno1}\n  desiredState:";
     let capture = capture.replacen("  desiredState:", captured, 1);
     let tree = Tree::of(&[("p.yaml", &capture)]);
     assert_eq!(tree.check(), (Some(0), Vec::new()));
-    let told = tree.run(&["generate", "p.yaml"]);
-    assert!(text(&told.stderr).contains("error[capture]"), "{told:?}");
+    tree.run(&["generate", "p.yaml"]).reports("error[capture]");
     // A policy is a part: the node has the ports.
     let bridge = policy(
         "interfaces:\n- {name: br1, type: linux-bridge, state: up, bridge: {port: [{name: eno9}]}}\n",
@@ -274,7 +263,7 @@ fn a_difference_of_two_trees_names_every_host() {
         ("new/c/node1.yml", &b),
     ]);
     let told = tree.run(&["diff", "old", "new"]);
-    let told = text(&told.stdout);
+    let told = told.out();
     assert!(told.contains("b: node1:\n") && told.contains("c: node1: added\n"), "{told}");
     assert!(!told.contains("a: node1"), "{told}");
 }
@@ -303,8 +292,7 @@ fn in_a_clone(script: &str, variables: &[(&str, &str)]) -> (Output, tempfile::Te
         }
         command.output().unwrap()
     };
-    let made = shell(setup, place.path());
-    assert!(made.status.success(), "{made:?}");
+    shell(setup, place.path()).exits(0);
     (shell(script, &place.path().join("clone")), place)
 }
 
@@ -377,10 +365,7 @@ fn the_hook_checks_the_tree_and_a_kustomization_alone_passes() {
     let words = hook["entry"].as_str().unwrap().split(' ').skip(1);
     let more = hook["args"].as_sequence().unwrap().iter().filter_map(serde_yaml::Value::as_str);
     let arguments: Vec<&str> = words.chain(more).collect();
-    assert_eq!(
-        Tree::of(&[("kustomization.yaml", KUSTOMIZATION)]).run(&arguments).status.code(),
-        Some(0)
-    );
+    Tree::of(&[("kustomization.yaml", KUSTOMIZATION)]).run(&arguments).exits(0);
     let wrong = Tree::of(&[("hosts/node1.yml", "interfaces: [{name: eno1, foo: 1}]\n")]);
-    assert_eq!(wrong.run(&arguments).status.code(), Some(2));
+    wrong.run(&arguments).exits(2);
 }

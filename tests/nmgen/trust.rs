@@ -1,7 +1,5 @@
 //! No secret of a document is shown: not by a command, in a form, of a finding beside it.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 mod collected;
 mod secrets;
 mod shown;
@@ -15,7 +13,10 @@ use std::process::{Command, Output};
 
 use tests::machine::Machine;
 use tests::program::Said;
-use tests::{documents, measure, program};
+use tests::{
+    documents, measure,
+    program::{self, Exits as _},
+};
 
 /// Values as people write them: words, and numbers that YAML has other types for.
 const MARKERS: &[&str] = &[
@@ -246,8 +247,7 @@ fn a_collected_node_has_no_secret_and_answers_without_one() {
             let line =
                 "netroot=iscsi:user:VALUE@192.0.2.1::3260::iqn.a proxy=http://user:VALUE@proxy";
             fs::write(at("proc/cmdline"), line.replace("VALUE", marker)).unwrap();
-            let collected = agent(place.path(), &["--root", &root, "collect"]);
-            assert!(collected.status.success(), "{collected:?}");
+            let collected = agent(place.path(), &["--root", &root, "collect"]).exits(0);
             fs::write(at("node.json"), &collected.stdout).unwrap();
             let mut shown = vec![collected];
             // The first document is a good one.
@@ -274,7 +274,7 @@ fn an_excerpt_hides_a_secret_and_points_to_the_fault() {
     let text = format!("interfaces:\n- name: m0\n  type: macsec\n{line}\n");
     fs::write(place.path().join("a.yml"), text).unwrap();
     let output = run(place.path(), &["check", "a.yml"]);
-    let shown = String::from_utf8(output.stderr).unwrap();
+    let shown = output.err();
     let wanted = "\
   --> a.yml:4:55
   |
@@ -308,11 +308,11 @@ fn a_document_with_a_secret_is_readable_for_root_alone_on_the_node() {
     fs::write(place.path().join("hosts/worker-1.yml"), plain).unwrap();
     let output =
         run(place.path(), &["generate", "--to", "machine-config", "--role", "worker", "hosts"]);
-    let config = String::from_utf8(output.stdout).unwrap();
+    let config = output.out();
     let lines = config.lines().map(str::trim);
     let modes: Vec<&str> = lines.filter_map(|line| line.strip_prefix("mode: ")).collect();
     assert_eq!(modes, [0o600.to_string(), 0o644.to_string()]);
-    let said = String::from_utf8(output.stderr).unwrap();
+    let said = output.err();
     assert!(
         said.contains("[secrets-for-all]") && said.contains("may read MachineConfigs"),
         "{said}"
@@ -344,9 +344,9 @@ fn a_link_out_of_the_directory_is_told_and_not_read() {
                 .current_dir(at)
                 .env("CI_TOKEN", "s3cretmarker")
                 .output()
-                .unwrap();
-            let said = String::from_utf8(output.stderr).unwrap();
-            assert_eq!(output.status.code(), Some(2), "{said}");
+                .unwrap()
+                .exits(2);
+            let said = output.err();
             assert!(said.contains(&format!("\n{count} error")), "{source}: {said}");
             assert!(said.contains("error[link-outside]"), "{source}: {said}");
             assert!(!said.contains("s3cret"), "{said}");
@@ -377,13 +377,13 @@ fn what_would_wait_for_a_writer_is_refused_at_once() {
             .current_dir(at)
             .output()
             .unwrap();
-        let said = String::from_utf8(output.stderr).unwrap();
+        let said = output.err();
         assert!(said.contains(&format!("it is {kind}, not a file")), "{source}: {said}");
     }
     // The shell's pipe is the caller's own.
     let shell = "\"$NMGEN\" check <(printf 'interfaces: [{name: eth0, type: ethernet}]\\n')";
     let output = Command::new("bash").args(["-c", shell]).env("NMGEN", program::nmgen()).output();
-    assert_eq!(output.unwrap().status.code(), Some(0));
+    output.unwrap().exits(0);
 }
 
 #[tests::case]
@@ -400,7 +400,7 @@ fn the_most_interfaces_of_a_document_cost_a_second_and_one_more_is_refused() {
             // A build without optimisation takes five times as long.
             assert!(time < 2.0 && memory < 100, "{shape} {arguments:?}: {time} s, {memory} MiB");
             let output = run(place.path(), &[arguments, &["b.yml"]].concat());
-            let said = String::from_utf8(output.stderr).unwrap();
+            let said = output.err();
             assert_eq!(output.status.code(), Some(2), "{arguments:?}: {said}");
             assert!(said.contains("more than 1500 interfaces"), "{arguments:?}: {said}");
         }
@@ -411,8 +411,5 @@ fn the_most_interfaces_of_a_document_cost_a_second_and_one_more_is_refused() {
     let list = documents::LARGE[0].1(1_501).replace("\n", "\n    ");
     let manifest = "apiVersion: agent-install.openshift.io/v1beta1\nkind: NMStateConfig\nmetadata: {name: a}\nspec:\n  config:\n    ";
     fs::write(place.path().join("a.yml"), format!("{manifest}{list}\n")).unwrap();
-    let output = run(place.path(), &["check", "a.yml"]);
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(2), "{said}");
-    assert!(said.contains("more than 1500 interfaces"), "{said}");
+    run(place.path(), &["check", "a.yml"]).exits(2).reports("more than 1500 interfaces");
 }

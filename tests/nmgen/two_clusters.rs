@@ -1,12 +1,8 @@
 //! Two clusters in one call: what each has for itself, what both have once, and what names them.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::fs;
-use std::path::Path;
-use std::process::{Command, Output};
 
-use tests::program;
+use tests::program::{Exits as _, nmgen_in};
 
 use crate::fleet::{messages, told};
 
@@ -158,14 +154,6 @@ fn a_secret_is_looked_for_beside_its_host_first() {
     assert!(texts[0].contains("1500") && texts[1].contains("9000"), "{texts:?}");
 }
 
-fn nmgen(place: &Path, arguments: &[&str]) -> Output {
-    Command::new(program::nmgen()).current_dir(place).args(arguments).output().unwrap()
-}
-
-fn lines(bytes: &[u8]) -> String {
-    String::from_utf8(bytes.to_vec()).unwrap()
-}
-
 #[tests::case]
 fn check_show_diff_and_generate_name_the_cluster() {
     let place = tempfile::tempdir().unwrap();
@@ -177,47 +165,43 @@ fn check_show_diff_and_generate_name_the_cluster() {
         fs::write(place.join(format!("old/{site}.yaml")), cluster_instance(&name, &ip, &mac, ""))
             .unwrap();
     }
-    let check = nmgen(place, &["check", "old"]);
-    assert_eq!(lines(&check.stderr), "site-a: 1 host, no errors\nsite-b: 1 host, no errors\n");
+    let check = nmgen_in(place, &["check", "old"]);
+    assert_eq!(check.err(), "site-a: 1 host, no errors\nsite-b: 1 host, no errors\n");
     let wrong = cluster_instance("site-c", "192.0.2.300", "52:54:00:00:00:13", "");
     fs::write(place.join("c.yaml"), wrong).unwrap();
-    let check = lines(&nmgen(place, &["check", "--format", "json", "old", "c.yaml"]).stdout);
-    assert!(check.contains("\"cluster\": \"site-c\""), "{check}");
-    assert!(!check.contains("\"cluster\": null"), "{check}");
-    let shown = lines(&nmgen(place, &["show", "old"]).stdout);
+    let check = nmgen_in(place, &["check", "--format", "json", "old", "c.yaml"]);
+    let check = check.says("\"cluster\": \"site-c\"");
+    assert!(!check.out().contains("\"cluster\": null"), "{check:?}");
+    let shown = nmgen_in(place, &["show", "old"]).out().to_owned();
     assert!(
         shown.starts_with("site-a: node1.example.com\n") && shown.contains("\nsite-b: node1."),
         "{shown}"
     );
-    let one = lines(&nmgen(place, &["show", "--cluster", "*-b", "old"]).stdout);
+    let one = nmgen_in(place, &["show", "--cluster", "*-b", "old"]).out().to_owned();
     assert!(one.starts_with("node1.example.com\n") && one.contains("192.0.2.12"), "{one}");
 
-    let written = nmgen(place, &["generate", "-o", "out", "old"]);
-    assert!(written.status.success(), "{written:?}");
+    nmgen_in(place, &["generate", "-o", "out", "old"]).exits(0);
     for site in ["site-a", "site-b"] {
         assert!(place.join("out").join(site).join("node1.example.com/eno1.nmconnection").exists());
     }
-    let written = nmgen(place, &["generate", "-o", "one", "--cluster", "site-a", "old"]);
-    assert!(written.status.success() && place.join("one/node1.example.com").exists());
+    nmgen_in(place, &["generate", "-o", "one", "--cluster", "site-a", "old"]).exits(0);
+    assert!(place.join("one/node1.example.com").exists());
     for form in ["hosts", "ignition", "policy", "bmh-secret", "kargs"] {
         let out = format!("out-{form}");
-        let written = nmgen(place, &["generate", "--to", form, "-o", &out, "old"]);
-        assert!(written.status.success(), "{form}: {written:?}");
+        let written = nmgen_in(place, &["generate", "--to", form, "-o", &out, "old"]).exits(0);
         let count = |site: &str| fs::read_dir(place.join(&out).join(site)).unwrap().count();
         assert_eq!((count("site-a"), count("site-b")), (1, 1), "{form}: {written:?}");
     }
-    let none = nmgen(place, &["generate", "--cluster", "site-c", "old"]);
-    assert_eq!(none.status.code(), Some(2));
-    assert!(lines(&none.stderr).contains("the sources have site-a, site-b"), "{none:?}");
+    let none = nmgen_in(place, &["generate", "--cluster", "site-c", "old"]);
+    none.exits(2).reports("the sources have site-a, site-b");
 
     fs::create_dir(place.join("new")).unwrap();
     fs::copy(place.join("old/a.yaml"), place.join("new/a.yaml")).unwrap();
     let text = fs::read_to_string(place.join("old/b.yaml")).unwrap().replace(".12", ".13");
     fs::write(place.join("new/b.yaml"), text).unwrap();
-    let diff = lines(&nmgen(place, &["diff", "old", "new"]).stdout);
+    let diff = nmgen_in(place, &["diff", "old", "new"]).out().to_owned();
     assert!(diff.starts_with("site-b: node1.example.com:\n") && !diff.contains("site-a"), "{diff}");
-    let diff = lines(&nmgen(place, &["diff", "--format", "json", "old", "new"]).stdout);
-    assert!(diff.contains("\"cluster\": \"site-b\""), "{diff}");
+    nmgen_in(place, &["diff", "--format", "json", "old", "new"]).says("\"cluster\": \"site-b\"");
 }
 
 /// The running node's documents of two clusters, from early ones with hosts of one name.
@@ -232,12 +216,10 @@ fn br_ex_is_derived_in_each_cluster() {
     }
     let sources = ["a/install-config.yaml", "b/install-config.yaml"];
     let arguments = ["generate", "--br-ex", "--to", "machine-config", "-o", "out"];
-    let written = nmgen(place, &[&arguments[..], &sources].concat());
-    assert!(written.status.success(), "{written:?}");
+    nmgen_in(place, &[&arguments[..], &sources].concat()).exits(0);
     for site in ["a", "b"] {
         assert!(place.join("out").join(site).join("10-br-ex-master.yaml").exists());
     }
     let policies = ["--policies", "day-two.yaml"];
-    let refused = nmgen(place, &[&arguments[..], &policies, &sources].concat());
-    assert!(lines(&refused.stderr).contains("one-cluster-only"), "{refused:?}");
+    nmgen_in(place, &[&arguments[..], &policies, &sources].concat()).reports("one-cluster-only");
 }

@@ -1,7 +1,5 @@
 //! `generate -o` writes what the library converts, only below its target, for its owner only, and leaves no temporary files.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
-
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::{FileTypeExt, PermissionsExt, symlink};
@@ -20,7 +18,9 @@ use tests::{
         trace::Trace,
         tree::Tree,
     },
-    documents, fleet, program, skip,
+    documents, fleet,
+    program::{self, Exits as _},
+    skip,
 };
 
 const DOCUMENT: &str = "\
@@ -51,11 +51,7 @@ impl Place {
     }
 
     fn generate(&self) -> Output {
-        Command::new(program::nmgen())
-            .current_dir(self.directory.path())
-            .args(["generate", "-o", "target", "state.yml"])
-            .output()
-            .unwrap()
+        program::nmgen_in(self.directory.path(), &["generate", "-o", "target", "state.yml"])
     }
 
     fn assert_elsewhere_untouched(&self) {
@@ -106,8 +102,7 @@ fn every_fixture_is_written_as_this_host_converts_it() {
     }
     // One call: an emulator of another architecture takes half a second for each.
     let mut command = Command::new(program::nmgen());
-    let output = command.args(["generate", "-o"]).args([&target, &hosts]).output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    command.args(["generate", "-o"]).args([&target, &hosts]).output().unwrap().exits(0);
     let paths = tree(&target).into_keys().filter(|path| target.join(path).is_file());
     let written = paths.map(|path| {
         let text = fs::read_to_string(target.join(&path)).unwrap();
@@ -120,8 +115,7 @@ fn every_fixture_is_written_as_this_host_converts_it() {
 #[tests::case]
 fn files_and_directories_are_for_their_owner_only() {
     let place = Place::new();
-    let output = place.generate();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    place.generate().exits(0);
     let found = tree(&place.path("target"));
     let files: Vec<&String> =
         found.iter().filter(|(_, mode)| **mode == 0o600).map(|f| f.0).collect();
@@ -139,12 +133,12 @@ fn files_and_directories_are_for_their_owner_only() {
 #[tests::case]
 fn a_second_run_replaces_the_files_and_leaves_nothing_behind() {
     let place = Place::new();
-    assert!(place.generate().status.success());
+    place.generate().exits(0);
     let first = tree(&place.path("target"));
     fs::write(place.path("target/eth1.nmconnection"), "old").unwrap();
     fs::set_permissions(place.path("target/eth1.nmconnection"), fs::Permissions::from_mode(0o644))
         .unwrap();
-    assert!(place.generate().status.success());
+    place.generate().exits(0);
     assert_eq!(tree(&place.path("target")), first);
     assert_ne!(fs::read_to_string(place.path("target/eth1.nmconnection")).unwrap(), "old");
 }
@@ -172,7 +166,7 @@ fn a_link_in_place_of_a_directory_is_refused() {
         symlink(place.path("elsewhere"), &path).unwrap();
         let output = place.generate();
         assert_eq!(output.status.code(), Some(1), "{directory}");
-        let message = String::from_utf8(output.stderr).unwrap();
+        let message = output.err();
         assert!(message.contains("symbolic links in a target are not followed"), "{message}");
         place.assert_elsewhere_untouched();
         let left = tree(&place.directory.path().join("."));
@@ -185,8 +179,7 @@ fn a_link_in_place_of_a_directory_is_refused() {
 fn a_directory_in_place_of_a_file_leaves_no_temporary_file() {
     let place = Place::new();
     fs::create_dir_all(place.path("target/eth1.nmconnection/full")).unwrap();
-    let output = place.generate();
-    assert_eq!(output.status.code(), Some(1));
+    place.generate().exits(1);
     let found = tree(&place.path("target"));
     let temporary = found.keys().find(|name| name.rsplit('/').next().unwrap().starts_with('.'));
     assert_eq!(temporary, None, "{found:?}");
@@ -201,8 +194,7 @@ fn a_fifo_gets_the_text_and_stays_a_fifo() {
     let source = program::root().join("examples/cluster/install-config.yaml");
     let source = source.to_str().unwrap();
     let generate = |arguments: &[&str]| {
-        let mut command = Command::new(program::nmgen());
-        command.current_dir(place.path("")).arg("generate").args(arguments).output().unwrap()
+        program::nmgen_in(place.path(""), &[&["generate"], arguments].concat())
     };
     let config = ["--br-ex", "--to", "machine-config", source];
     let policies = [&["-o", "openshift/", "--policies", "fifo"][..], &config].concat();
@@ -318,8 +310,7 @@ fn a_fleet_needs_no_descriptor_a_directory() {
     fleet::write(&hosts, 100).unwrap();
     let mut shell = Command::new("sh");
     shell.args(["-c", "ulimit -n 64 && exec \"$0\" generate -o \"$1\" \"$2\""]);
-    let output = shell.arg(program::nmgen()).args([&target, &hosts]).output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    shell.arg(program::nmgen()).args([&target, &hosts]).output().unwrap().exits(0);
     assert_eq!(fs::read_dir(&target).unwrap().count(), 100);
 }
 

@@ -51,6 +51,28 @@ pub struct Said {
     pub kernel: String,
 }
 
+impl Said {
+    /// Returns itself, if the exit code is this one.
+    ///
+    /// # Panics
+    /// With all that it is, if not.
+    #[track_caller]
+    pub fn exits(self, code: i32) -> Self {
+        assert_eq!(self.code, Some(code), "{self:?}");
+        self
+    }
+
+    /// Returns itself, if the console has this text.
+    ///
+    /// # Panics
+    /// With all that it is, if not.
+    #[track_caller]
+    pub fn says(self, text: &str) -> Self {
+        assert!(self.console.contains(text), "{text} in {self:?}");
+        self
+    }
+}
+
 impl Default for Machine {
     fn default() -> Self {
         Self::new()

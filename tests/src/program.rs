@@ -1,11 +1,12 @@
 //! The programs under test, built at most once a test run.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::Write as _;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// The workspace's root.
 pub fn root() -> &'static Path {
@@ -33,16 +34,30 @@ pub fn is_shipped() -> bool {
 /// # Panics
 /// When it cannot be built.
 pub fn nmgen() -> &'static Path {
-    static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
     let own = || build(if is_shipped() { "nmgen-release" } else { "nmgen" });
-    PROGRAM.get_or_init(|| other("NMGEN_PROGRAM").unwrap_or_else(own))
+    other("NMGEN_PROGRAM").unwrap_or_else(own)
+}
+
+/// Runs [`nmgen()`] in this directory.
+///
+/// # Panics
+/// When it cannot be built or started.
+pub fn nmgen_in(directory: impl AsRef<Path>, arguments: &[&str]) -> Output {
+    let output = Command::new(nmgen()).args(arguments).current_dir(directory).output();
+    output.expect("nmgen starts")
+}
+
+/// The directory of the suites' documents.
+#[must_use]
+pub fn fixtures() -> PathBuf {
+    root().join("tests/fixtures")
 }
 
 /// The script `configure-ovs.sh` of the lab's nodes, which has the field's steps in few lines, unless `CONFIGURE_OVS` names one.
 #[must_use]
 pub fn configure_ovs() -> PathBuf {
     let own = || root().join("tests/lab/field/common/usr/local/bin/configure-ovs.sh");
-    other("CONFIGURE_OVS").unwrap_or_else(own)
+    other("CONFIGURE_OVS").map_or_else(own, Path::to_owned)
 }
 
 /// The text that a call of nmgen writes.
@@ -81,16 +96,74 @@ pub fn checked(path: &Path) -> std::io::Result<String> {
     Ok(String::from_utf8_lossy(&said.messages).into_owned())
 }
 
-/// Runs a program with this text as its standard input.
+/// What a case expects of a program that has ended. Each function panics, with all that the program wrote, if it is otherwise.
+pub trait Exits: Sized {
+    /// Returns itself, if the program ended with this exit code.
+    #[track_caller]
+    fn exits(self, code: i32) -> Self;
+    /// Returns itself, if the standard output has this text.
+    #[track_caller]
+    fn says(self, text: &str) -> Self;
+    /// Returns itself, if the standard error has this text.
+    #[track_caller]
+    fn reports(self, text: &str) -> Self;
+    /// The standard output as JSON.
+    #[track_caller]
+    fn json(&self) -> serde_json::Value;
+    /// The standard output, which is a text.
+    #[track_caller]
+    fn out(&self) -> &str;
+    /// The standard error, which is a text.
+    #[track_caller]
+    fn err(&self) -> &str;
+}
+
+impl Exits for Output {
+    fn exits(self, code: i32) -> Self {
+        assert_eq!(self.status.code(), Some(code), "{}", written(&self));
+        self
+    }
+
+    fn says(self, text: &str) -> Self {
+        assert!(self.out().contains(text), "{text} in {}", written(&self));
+        self
+    }
+
+    fn reports(self, text: &str) -> Self {
+        assert!(self.err().contains(text), "{text} in {}", written(&self));
+        self
+    }
+
+    fn json(&self) -> serde_json::Value {
+        let json = serde_json::from_slice(&self.stdout);
+        assert!(json.is_ok(), "{}", written(self));
+        json.unwrap_or_default()
+    }
+
+    fn out(&self) -> &str {
+        std::str::from_utf8(&self.stdout).expect("a text")
+    }
+
+    fn err(&self) -> &str {
+        std::str::from_utf8(&self.stderr).expect("a text")
+    }
+}
+
+/// All that a program wrote, for the message of a failed case.
+fn written(output: &Output) -> String {
+    String::from_utf8_lossy(&[&output.stdout[..], &output.stderr].concat()).into_owned()
+}
+
+/// Runs a program with this standard input.
 ///
 /// # Errors
 /// If it does not start.
-pub fn with_input(command: &mut Command, input: &str) -> std::io::Result<Output> {
+pub fn with_input(command: &mut Command, input: impl AsRef<[u8]>) -> std::io::Result<Output> {
     let piped = Stdio::piped;
     let mut child = command.stdin(piped()).stdout(piped()).stderr(piped()).spawn()?;
     if let Some(mut stdin) = child.stdin.take() {
         // A program that refuses its call ends without reading.
-        let _ = stdin.write_all(input.as_bytes());
+        let _ = stdin.write_all(input.as_ref());
     }
     child.wait_with_output()
 }
@@ -115,9 +188,8 @@ pub fn nmgen_as(name: &str) -> std::io::Result<(tempfile::TempDir, PathBuf)> {
 /// # Panics
 /// When that does not exist.
 pub fn nmgen_module() -> &'static Path {
-    static MODULE: OnceLock<PathBuf> = OnceLock::new();
-    let own = || root().join("systemd/usr/lib/dracut/modules.d/50nmgen");
-    MODULE.get_or_init(|| other("NMGEN_MODULE").unwrap_or_else(own))
+    let own = || once("50nmgen", || root().join("systemd/usr/lib/dracut/modules.d/50nmgen"));
+    other("NMGEN_MODULE").unwrap_or_else(own)
 }
 
 /// NetworkManager's `nm-initrd-generator`, of which Debian 12 has a place of its own. Without one the case ends, as
@@ -137,8 +209,7 @@ pub fn initrd_generator() -> &'static str {
 /// # Panics
 /// When it cannot be built.
 pub fn nmgen_release() -> &'static Path {
-    static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
-    PROGRAM.get_or_init(|| build("nmgen-release"))
+    build("nmgen-release")
 }
 
 /// `nmgen` for an initramfs: `make ramdisk`.
@@ -146,8 +217,7 @@ pub fn nmgen_release() -> &'static Path {
 /// # Panics
 /// When it cannot be built.
 pub fn nmgen_ramdisk() -> &'static Path {
-    static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
-    PROGRAM.get_or_init(|| build("nmgen-ramdisk"))
+    build("nmgen-ramdisk")
 }
 
 /// `dayone` as developers build it or as it is shipped, unless `DAYONE_PROGRAM` names another one.
@@ -155,9 +225,8 @@ pub fn nmgen_ramdisk() -> &'static Path {
 /// # Panics
 /// When it cannot be built.
 pub fn dayone() -> &'static Path {
-    static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
     let own = || build(if is_shipped() { "dayone-node" } else { "dayone" });
-    PROGRAM.get_or_init(|| other("DAYONE_PROGRAM").unwrap_or_else(own))
+    other("DAYONE_PROGRAM").unwrap_or_else(own)
 }
 
 /// The agent's units, in a tree that mirrors the node's, unless `DAYONE_UNITS` names another one.
@@ -165,17 +234,29 @@ pub fn dayone() -> &'static Path {
 /// # Panics
 /// When that does not exist.
 pub fn dayone_units() -> &'static Path {
-    static TREE: OnceLock<PathBuf> = OnceLock::new();
-    TREE.get_or_init(|| other("DAYONE_UNITS").unwrap_or_else(|| root().join("systemd")))
+    other("DAYONE_UNITS").unwrap_or_else(|| once("systemd", || root().join("systemd")))
 }
 
-/// The program that the environment names in place of this tree's own, with a line on stderr.
-fn other(variable: &str) -> Option<PathBuf> {
+/// The program that the environment names in place of this tree's own, with a line on stderr at the first call.
+fn other(variable: &'static str) -> Option<&'static Path> {
     let path = PathBuf::from(std::env::var_os(variable)?);
-    assert!(path.exists(), "{variable}: {} does not exist", path.display());
-    let text = format!("another one is under test: {variable}={}\n", path.display());
-    let _ = std::io::stderr().write_all(text.as_bytes());
-    Some(path)
+    Some(once(variable, || {
+        assert!(path.exists(), "{variable}: {} does not exist", path.display());
+        let text = format!("another one is under test: {variable}={}\n", path.display());
+        let _ = std::io::stderr().write_all(text.as_bytes());
+        path
+    }))
+}
+
+/// The path of this name, found at the first call.
+fn once(name: &'static str, find: impl FnOnce() -> PathBuf) -> &'static Path {
+    static FOUND: Mutex<BTreeMap<&str, &OnceLock<PathBuf>>> = Mutex::new(BTreeMap::new());
+    let cell = *FOUND
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .entry(name)
+        .or_insert_with(|| Box::leak(Box::default()));
+    cell.get_or_init(find)
 }
 
 /// An older `dayone`, if `OLDER_DAYONE` names one.
@@ -183,8 +264,7 @@ fn other(variable: &str) -> Option<PathBuf> {
 /// # Panics
 /// When that does not exist.
 pub fn older_dayone() -> Option<&'static Path> {
-    static PROGRAM: OnceLock<Option<PathBuf>> = OnceLock::new();
-    PROGRAM.get_or_init(|| other("OLDER_DAYONE")).as_deref()
+    other("OLDER_DAYONE")
 }
 
 /// `dayone` as developers build it, which can be held in a phase, unless `DAYONE_PROGRAM` names another one.
@@ -192,8 +272,7 @@ pub fn older_dayone() -> Option<&'static Path> {
 /// # Panics
 /// When it cannot be built.
 pub fn dayone_fault_injection() -> &'static Path {
-    static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
-    PROGRAM.get_or_init(|| other("DAYONE_PROGRAM").unwrap_or_else(|| build("dayone")))
+    other("DAYONE_PROGRAM").unwrap_or_else(|| build("dayone"))
 }
 
 /// The agent's recovery of one root directory after the other, in one process; this tree's, whatever `DAYONE_PROGRAM` names.
@@ -201,8 +280,7 @@ pub fn dayone_fault_injection() -> &'static Path {
 /// # Panics
 /// When it cannot be built.
 pub fn recover_roots() -> &'static Path {
-    static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
-    PROGRAM.get_or_init(|| build("recover-roots"))
+    build("recover-roots")
 }
 
 /// `nmstatectl service`, which runs beside the agent on a node of the field.
@@ -210,8 +288,7 @@ pub fn recover_roots() -> &'static Path {
 /// # Panics
 /// When it cannot be built.
 pub fn nmstatectl() -> &'static Path {
-    static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
-    PROGRAM.get_or_init(|| build("nmstatectl"))
+    build("nmstatectl")
 }
 
 /// The published `nmstatectl` of nmgen's nmstate, for comparison.
@@ -219,8 +296,7 @@ pub fn nmstatectl() -> &'static Path {
 /// # Panics
 /// When it cannot be built.
 pub fn nmstatectl_release() -> &'static Path {
-    static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
-    PROGRAM.get_or_init(|| build("nmstatectl-release"))
+    build("nmstatectl-release")
 }
 
 /// The published `nmstatectl` of the version that `NMSTATE` names, if it does.
@@ -237,8 +313,7 @@ pub fn other_nmstatectl() -> Option<PathBuf> {
 /// # Panics
 /// When it cannot be built.
 pub fn nmstate_apply() -> &'static Path {
-    static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
-    PROGRAM.get_or_init(|| build("nmstate-apply"))
+    build("nmstate-apply")
 }
 
 /// `dayone` as nodes run it.
@@ -246,7 +321,7 @@ pub fn nmstate_apply() -> &'static Path {
 /// # Panics
 /// When it cannot be built.
 pub fn dayone_of_node() -> PathBuf {
-    build("dayone-node")
+    build("dayone-node").to_owned()
 }
 
 /// nmstate's own `apply()` as a program, optimised as the agent of nodes is, to be compared with that.
@@ -270,8 +345,7 @@ pub fn nmstatectl_of_node() -> PathBuf {
 /// # Panics
 /// When they cannot be built or written.
 pub fn write_manuals(directory: &Path) {
-    static EXAMPLES: OnceLock<PathBuf> = OnceLock::new();
-    let examples = EXAMPLES.get_or_init(|| build("manuals"));
+    let examples = build("manuals");
     for name in ["nmgen-manuals", "dayone-manuals"] {
         let mut writer = Command::new(examples.join(name));
         let status = writer.arg(directory).status();
@@ -287,9 +361,7 @@ pub fn write_manuals(directory: &Path) {
 /// # Panics
 /// When their writer cannot be built or fails.
 pub fn write_bills(directory: &Path) -> std::io::Result<()> {
-    static WRITER: OnceLock<PathBuf> = OnceLock::new();
-    let writer = WRITER.get_or_init(|| build("sbom"));
-    crate::tree::make("sbom", &[("SBOM", directory), ("SBOM_WRITER", writer)])
+    crate::tree::make("sbom", &[("SBOM", directory), ("SBOM_WRITER", build("sbom"))])
 }
 
 /// Debian's prometheus with promtool, its node exporter, its alertmanager with amtool: packages that are not installed.
@@ -297,8 +369,7 @@ pub fn write_bills(directory: &Path) -> std::io::Result<()> {
 /// # Panics
 /// When it cannot be fetched.
 pub fn monitoring() -> &'static Path {
-    static TREE: OnceLock<PathBuf> = OnceLock::new();
-    TREE.get_or_init(|| made("tests/lab/prepare-monitoring", &[]))
+    once("monitoring", || made("tests/lab/prepare-monitoring", &[]))
 }
 
 /// Copies a program that a case runs. `cp` writes the copy: a descriptor of this process would be inherited by what another thread
@@ -312,9 +383,9 @@ pub fn copy(program: &Path, target: &Path) {
     assert!(status.is_ok_and(|status| status.success()), "{copy:?} failed");
 }
 
-/// Runs `tests/build`, which builds a program and prints its path.
-fn build(program: &str) -> PathBuf {
-    made("tests/build", &[program])
+/// Runs `tests/build`, which builds a program and prints its path, at the first call.
+fn build(program: &'static str) -> &'static Path {
+    once(program, || made("tests/build", &[program]))
 }
 
 /// The path that a script prints.

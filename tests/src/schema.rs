@@ -1,7 +1,29 @@
 //! Validates JSON by the part of JSON Schema that the documentation's schemas use. A field that a schema does not have is a fault
 //! too, so that no output is undocumented.
 
+use std::fs;
+
 use serde_json::Value;
+
+use crate::program;
+
+/// The schema of the documentation with this name, such as `agent/doc/status`.
+///
+/// # Panics
+/// If there is none.
+pub fn of(name: &str) -> Value {
+    let text = fs::read(program::root().join(format!("{name}.schema.json")));
+    serde_json::from_slice(&text.unwrap_or_default()).expect("a schema")
+}
+
+/// Checks that a value is what the schema with this name says.
+///
+/// # Panics
+/// With the faults, if it is not.
+#[track_caller]
+pub fn fits(name: &str, value: &Value) {
+    assert_eq!(faults(&of(name), value), Vec::<String>::new(), "{name}: {value}");
+}
 
 /// The faults of a value, each with its place.
 pub fn faults(schema: &Value, value: &Value) -> Vec<String> {

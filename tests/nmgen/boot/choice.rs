@@ -3,6 +3,7 @@
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt};
 
 use tests::machine::{EARLY, Machine, Said};
+use tests::program::Exits as _;
 
 use super::{marked, with_mac};
 
@@ -59,8 +60,7 @@ fn the_best_match_wins() {
             machine = machine.command_line("nmgen.host=named nmgen.timeout=0");
         }
         let (name, document, reason) = &documents[from];
-        let said = machine.boot();
-        assert_eq!(said.code, Some(0), "{said:?}");
+        let said = machine.boot().exits(0);
         let name = if *name == "cluster" { "one of the cluster" } else { name };
         let expected = format!("nmgen: this machine is {name} ({reason}): ");
         assert!(said.console.starts_with(&expected), "{said:?}");
@@ -72,12 +72,12 @@ fn the_best_match_wins() {
 fn a_file_may_be_named_after_an_address_or_a_uuid() {
     for name in ["52-54-00-00-00-01", UUID, &UUID.to_uppercase()] {
         let machine = machine().host(name, &marked("ours")).host("cluster", &marked("all"));
-        assert_eq!(machine.boot().code, Some(0));
+        machine.boot().exits(0);
         assert_eq!(chosen(&machine).as_deref(), Some("ours"), "{name}");
     }
     let machine =
         Machine::new().card("ens3", "52:54:00:aa:bb:cc").host("52-54-00-AA-bb-CC", &marked("ours"));
-    assert_eq!(machine.boot().code, Some(0));
+    machine.boot().exits(0);
     assert_eq!(chosen(&machine).as_deref(), Some("ours"));
 }
 
@@ -115,7 +115,7 @@ fn two_that_match_equally_well_are_an_error_with_both_names() {
         assert_eq!(machine.boot(), failed(2, &expected));
         assert!(machine.is_untouched());
         machine.write("proc/cmdline", &format!("nmgen.host={second} {line}"));
-        assert_eq!(machine.boot().code, Some(0));
+        machine.boot().exits(0);
     }
 }
 
@@ -127,8 +127,7 @@ fn two_files_with_the_same_text_are_one_host() {
         .card("ens4", SECOND)
         .host("52-54-00-00-00-01", &document)
         .host("worker-0", &document);
-    let said = machine.boot();
-    assert_eq!(said.code, Some(0), "{said:?}");
+    let said = machine.boot().exits(0);
     // One document is named after a card and has no address for it.
     assert!(said.console.contains("; eth0 is ens4; eth1 is ens3\n"), "{said:?}");
 }
@@ -143,7 +142,7 @@ fn a_document_may_have_any_number_of_addresses() {
     for host in 1..9 {
         machine = machine.host(&format!("other-{host}"), &format!("{}{}", many(host), marked("a")));
     }
-    assert_eq!(machine.boot().code, Some(0));
+    machine.boot().exits(0);
     assert_eq!(chosen(&machine).as_deref(), Some("mine"));
 }
 
@@ -158,7 +157,7 @@ fn an_address_counts_where_an_interface_has_it() {
         .host("theirs", &elsewhere)
         .host("ours", &with_mac("mine", "'52-54-0-0-0-1'"))
         .host("cluster", &with_mac("all", FIRST));
-    assert_eq!(machine.boot().code, Some(0));
+    machine.boot().exits(0);
     assert_eq!(chosen(&machine).as_deref(), Some("mine"));
 }
 
@@ -174,10 +173,10 @@ fn an_address_that_is_to_be_set_chooses_no_document() {
     );
     for theirs in [function, place] {
         let machine = machine().host("theirs", &theirs);
-        assert_eq!(machine.boot().code, Some(0));
+        machine.boot().exits(0);
         assert_eq!(chosen(&machine), None, "{theirs}");
         let machine = machine.host("ours", &with_mac("mine", FIRST));
-        assert_eq!(machine.boot().code, Some(0));
+        machine.boot().exits(0);
         assert_eq!(chosen(&machine).as_deref(), Some("mine"), "{theirs}");
     }
 }
@@ -191,7 +190,7 @@ fn a_bond_hides_no_address() {
         .file("sys/class/net/bond0/address", &format!("{SECOND}\n"))
         .host("ours", &with_mac("mine", FIRST))
         .host("theirs", &with_mac("not-mine", SECOND));
-    assert_eq!(machine.boot().code, Some(0));
+    machine.boot().exits(0);
     assert_eq!(chosen(&machine).as_deref(), Some("mine"));
 }
 
@@ -203,7 +202,7 @@ fn a_machine_without_a_name_has_none() {
             .host("localhost", &marked("wrong"))
             .host("(none)", &marked("wrong"))
             .host("cluster", &marked("all"));
-        assert_eq!(machine.boot().code, Some(0));
+        machine.boot().exits(0);
         assert_eq!(chosen(&machine).as_deref(), Some("all"), "{name}");
     }
     // ip=192.0.2.9::192.0.2.1:24:worker-3:ens3:none
@@ -212,14 +211,14 @@ fn a_machine_without_a_name_has_none() {
         .file("proc/sys/kernel/hostname", "localhost\n")
         .host("worker-3", &marked("named"))
         .host("cluster", &marked("all"));
-    assert_eq!(machine.boot().code, Some(0));
+    machine.boot().exits(0);
     assert_eq!(chosen(&machine).as_deref(), Some("named"));
 }
 
 #[tests::case]
 fn an_empty_document_counts_as_if_it_were_not_there() {
     let machine = machine().host("worker-0", " \n").host("cluster", &marked("all"));
-    assert_eq!(machine.boot().code, Some(0));
+    machine.boot().exits(0);
     assert_eq!(chosen(&machine).as_deref(), Some("all"));
 }
 
@@ -258,7 +257,7 @@ fn the_first_directory_with_documents_is_the_one() {
         // A directory without documents is skipped.
         machine.write("etc/nmgen/README", "");
         machine.write(&format!("{directory}/cluster.yml"), &marked(name));
-        assert_eq!(machine.boot().code, Some(0));
+        machine.boot().exits(0);
         assert_eq!(chosen(&machine).as_deref(), Some(name));
     }
 }
@@ -303,11 +302,10 @@ fn a_host_without_a_directory_is_said_too() {
 fn a_command_line_that_is_not_text_counts_as_far_as_it_is() {
     let machine = machine().host("worker-9", &marked("named")).host("cluster", &marked("all"));
     std::fs::write(machine.path("proc/cmdline"), b"x=\xff nmgen.host=worker-9\n").unwrap();
-    assert_eq!(machine.boot().code, Some(0));
+    machine.boot().exits(0);
     assert_eq!(chosen(&machine).as_deref(), Some("named"));
     std::fs::remove_file(machine.path("proc/cmdline")).unwrap();
-    let said = machine.boot();
-    assert_eq!(said.code, Some(0));
+    let said = machine.boot().exits(0);
     let expected = "<4>nmgen: cannot read /proc/cmdline: No such file or directory (os error 2)\n";
     assert!(said.kernel.starts_with(expected), "{said:?}");
 }
@@ -350,7 +348,7 @@ fn what_is_no_document_is_passed_over() {
     let machine = self::machine().file("etc/nmgen/..data/worker-0.yml", &with_mac("ours", FIRST));
     let link = machine.path("etc/nmgen/worker-0.yml");
     std::os::unix::fs::symlink("..data/worker-0.yml", link).unwrap();
-    assert_eq!(machine.boot().code, Some(0));
+    machine.boot().exits(0);
     assert_eq!(chosen(&machine).as_deref(), Some("ours"));
 }
 
@@ -360,7 +358,7 @@ fn a_directory_with_too_many_documents_is_refused() {
     for index in 0..19_999 {
         std::fs::write(machine.path(&format!("etc/nmgen/{index}.yml")), "").unwrap();
     }
-    assert_eq!(machine.boot().code, Some(0));
+    machine.boot().exits(0);
     assert_eq!(chosen(&machine).as_deref(), Some("all"));
     let machine = machine.host("one-more", "");
     let expected = failed(2, "there are more than 20000 documents in /etc/nmgen");
@@ -372,12 +370,8 @@ fn without_a_kernel_log_the_console_has_it() {
     let machine = machine().host("cluster", &marked("all"));
     std::fs::remove_file(machine.path("dev/kmsg")).unwrap();
     let mut command = machine.command();
-    let output = command.output().unwrap();
-    assert_eq!(output.status.code(), Some(0));
-    assert!(
-        String::from_utf8_lossy(&output.stderr)
-            .starts_with("nmgen: this machine is one of the cluster (")
-    );
+    let output = command.output().unwrap().exits(0);
+    assert!(output.err().starts_with("nmgen: this machine is one of the cluster ("));
     assert_eq!(chosen(&machine).as_deref(), Some("all"));
 }
 
@@ -408,8 +402,7 @@ fn what_the_journal_has_is_in_no_other_log() {
 fn a_line_fits_into_a_record_of_the_kernel() {
     let long = "\u{e9}".repeat(600);
     let machine = machine().command_line(&format!("nmgen.host={long}\n")).host("a", &marked("a"));
-    let said = machine.boot();
-    assert_eq!(said.code, Some(2));
+    let said = machine.boot().exits(2);
     assert!(said.kernel.len() <= 1_024 - 32, "{}", said.kernel.len());
     assert!(said.kernel.ends_with("\u{e9}…\n"), "{said:?}");
 }
@@ -466,8 +459,7 @@ fn credentials_are_a_hosts_directory() {
             .file(&format!("{directory}/nmgen.worker-0.yml"), &with_mac("a", "52:54:00:00:00:01"))
             .file(&format!("{directory}/nmgen.cluster.yml"), &marked("b"))
             .file(&format!("{directory}/passwd.yml"), "not one of nmgen's");
-        let said = machine.boot();
-        assert_eq!(said.code, Some(0), "{said:?}");
+        let said = machine.boot().exits(0);
         let told = format!("2 profiles from /{directory}/nmgen.worker-0.yml; eth0 is ens3\n");
         assert!(said.console.contains(&told), "{said:?}");
     }

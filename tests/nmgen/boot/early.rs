@@ -1,11 +1,11 @@
 //! Profiles for the initramfs's NetworkManager: bounds on waiting, and no default profile of others.
 
 use std::collections::BTreeMap;
-use std::io::Write;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use tests::keyfile;
 use tests::machine::{DEFAULT_PROFILE, EARLY, Machine, STAGED};
+use tests::program::{self, Exits as _};
 use tests::skip;
 
 type Profile = BTreeMap<String, BTreeMap<String, String>>;
@@ -40,8 +40,7 @@ fn booted(document: &str, line: &str) -> Machine {
         .card("ens4", "52:54:00:00:00:02")
         .command_line(&format!("nmgen.timeout=0 {line}"))
         .host("worker-0", document);
-    let said = machine.boot();
-    assert_eq!(said.code, Some(0), "{said:?}");
+    machine.boot().exits(0);
     machine
 }
 
@@ -177,7 +176,7 @@ fn no_one_elses_profile_takes_our_cards() {
     // nmgen's profile under another name, as from `nmgen gc` through coreos-installer.
     let same = booted(STATIC, "").read(&format!("{STAGED}/ens3.nmconnection"));
     machine = machine.file(&format!("{EARLY}/same.nmconnection"), &same);
-    assert_eq!(machine.boot().code, Some(0));
+    machine.boot().exits(0);
     assert_eq!(machine.profiles(EARLY), ["bootif2", "ens3", "ip-ens9"]);
     assert_eq!(get(&profile(&machine, "ens3"), "ipv4", "method"), Some("manual"));
     assert_eq!(
@@ -193,8 +192,7 @@ fn no_one_elses_profile_takes_our_cards() {
 fn what_cannot_be_written_leaves_nothing() {
     let machine =
         known().host("worker-0", STATIC).file("run/NetworkManager/conf.d", "no directory");
-    let said = machine.boot();
-    assert_eq!(said.code, Some(1));
+    let said = machine.boot().exits(1);
     assert!(said.kernel.contains("<3>nmgen: cannot "), "{said:?}");
     assert_eq!(said.kernel.lines().count(), 1, "{said:?}");
     assert!(machine.is_untouched());
@@ -207,8 +205,7 @@ fn of_many_warnings_the_rest_is_counted() {
     let bridge =
         format!("- {{name: br0, type: linux-bridge, bridge: {{port: [{}]}}}}\n", ports.join(", "));
     let machine = known().host("worker-0", &format!("{STATIC}{bridge}"));
-    let said = machine.boot();
-    assert_eq!(said.code, Some(0), "{said:?}");
+    let said = machine.boot().exits(0);
     let mut warnings: Vec<&str> =
         said.kernel.lines().filter(|line| line.starts_with("<4>")).collect();
     assert!(warnings.remove(0).ends_with(" did not appear within 0 s; going on without them"));
@@ -223,16 +220,16 @@ fn the_initramfss_networkmanager_is_started() {
     let machine = booted(STATIC, "");
     assert!(machine.has("run/NetworkManager/initrd/neednet"));
     let machine = known();
-    assert_eq!(machine.boot().code, Some(0));
+    machine.boot().exits(0);
     assert!(!machine.has("run/NetworkManager/initrd/neednet"));
 }
 
 #[tests::case]
 fn a_second_run_leaves_nothing_of_the_first() {
     let machine = known().host("worker-0", STATIC);
-    assert_eq!(machine.boot().code, Some(0));
+    machine.boot().exits(0);
     machine.write("etc/nmgen/worker-0.yml", "interfaces:\n- {name: dummy0, type: dummy}\n");
-    assert_eq!(machine.boot().code, Some(0));
+    machine.boot().exits(0);
     assert_eq!(machine.early(), ["dummy0"]);
     assert_eq!(machine.profiles(STAGED), ["dummy0"]);
 }
@@ -240,8 +237,7 @@ fn a_second_run_leaves_nothing_of_the_first() {
 #[tests::case]
 fn a_document_that_asks_for_nothing_changes_nothing() {
     let machine = Machine::with_card().host("cluster", "description: nothing yet\n");
-    let said = machine.boot();
-    assert_eq!(said.code, Some(0));
+    let said = machine.boot().exits(0);
     let expected = "nmgen: /etc/nmgen/cluster.yml:1:1: the document configures nothing [empty-document]\n\
          nmgen: /etc/nmgen/cluster.yml configures no network (no host file matches)\n";
     assert_eq!(said.console, expected);
@@ -253,17 +249,10 @@ fn networkmanager_reads_them() {
     let machine = booted(&format!("{STATIC}- name: ens4\n{BOTH}"), "");
     skip::unless_installed("nmcli", "network-manager");
     for (name, text) in machine.files(EARLY) {
-        let mut child = Command::new("nmcli")
-            .args(["--offline", "connection", "modify", "connection.zone", "trusted"])
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        child.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
-        let output = child.wait_with_output().unwrap();
-        let (stdout, stderr) =
-            (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        let mut nmcli = Command::new("nmcli");
+        nmcli.args(["--offline", "connection", "modify", "connection.zone", "trusted"]);
+        let output = program::with_input(&mut nmcli, &text).unwrap();
+        let (stdout, stderr) = (output.out(), output.err());
         assert!(output.status.success() && stderr.is_empty(), "{name}: {stderr}");
         assert!(stdout.contains("autoconnect-priority=100\n"), "{name}: {stdout}");
         if name == "ens4.nmconnection" {

@@ -2,6 +2,7 @@
 
 use tests::crash::tree::Tree;
 use tests::machine::{EARLY, Machine};
+use tests::program::Exits as _;
 
 use super::{marked, with_mac};
 
@@ -12,8 +13,7 @@ fn explained(machine: &Machine) -> String {
     let whole = || Tree::read(&machine.path(""), &["/"]).unwrap();
     let before = whole();
     let mut command = machine.command();
-    let output = command.arg("--explain").output().unwrap();
-    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let output = command.arg("--explain").output().unwrap().exits(0);
     assert_eq!(output.stderr, b"", "{output:?}");
     assert_eq!(before.difference(&whole()), None);
     let root = format!("{}/", machine.path("").display().to_string().trim_end_matches('/'));
@@ -44,8 +44,7 @@ fn it_says_what_was_chosen_and_whose_the_profiles_are() {
         .host("once", &format!("{}# {MAC}\n", with_mac("e", "52:54:00:00:00:78")))
         .file("etc/nmgen/mine.yaml", "")
         .file(&format!("{EARLY}/office.nmconnection"), person);
-    let said = machine.boot();
-    assert_eq!(said.code, Some(0), "{said:?}");
+    machine.boot().exits(0);
     let expected = format!(
         "the initramfs brings a network up
 

@@ -86,7 +86,7 @@ fn a_fault_of_the_running_system_doubles_nothing() {
     ] {
         let machine =
             machine(&document).command_line("nmgen.timeout=0 rd.neednet=1 ignition.firstboot\n");
-        assert_eq!(machine.boot().code, Some(0));
+        machine.boot().exits(0);
         machine.write(path, text);
         let said = machine.persist();
         assert!(matches!(said.code, Some(0 | 1)), "{what}: {said:?}");
@@ -109,7 +109,7 @@ fn what_is_no_small_file_is_passed_over() {
     let machine =
         self::machine(&format!("hostname: {{config: worker-0}}\n{}", with_mac("a0", MAC)))
             .command_line("nmgen.timeout=0 rd.neednet=1 ignition.firstboot\n");
-    assert_eq!(machine.boot().code, Some(0));
+    machine.boot().exits(0);
     for path in [
         "sysroot/etc/hostname",
         "sysroot/etc/crypttab",
@@ -121,8 +121,7 @@ fn what_is_no_small_file_is_passed_over() {
     let large = machine.path("sysroot/usr/lib/NetworkManager/system-connections/large");
     fs::create_dir_all(large.parent().unwrap()).unwrap();
     fs::File::create(&large).unwrap().set_len(1 << 40).unwrap();
-    let said = machine.persist();
-    assert_eq!(said.code, Some(0), "{said:?}");
+    let said = machine.persist().exits(0);
     assert_eq!(said.console, "nmgen: the running system got 2 profiles\n");
     assert_eq!(machine.read("sysroot/etc/hostname"), "worker-0\n");
 }
@@ -132,12 +131,12 @@ fn what_is_no_small_file_is_passed_over() {
 fn half_a_root_gets_each_profile_once() {
     let booted = || {
         let machine = self::machine(&with_mac("a0", MAC));
-        assert_eq!(machine.boot().code, Some(0));
+        machine.boot().exits(0);
         fs::remove_dir_all(machine.path("sysroot")).unwrap();
         machine
     };
     let machine = booted().file("sysroot/usr/lib/os-release", "");
-    assert_eq!(machine.persist().code, Some(0));
+    machine.persist().exits(0);
     assert_eq!(machine.profiles(RUNNING), ["a0", "ens3"]);
     assert!(machine.has("sysroot/etc/nmgen/persisted") && !machine.has("run/nmgen-profiles"));
 
@@ -160,8 +159,7 @@ fn a_command_line_over_its_bound_counts_to_its_end() {
         .host("worker-1", &with_mac("b0", MAC))
         .file("etc/cmdline.d/long.conf", &line)
         .command_line("quiet\n");
-    let said = machine.boot();
-    assert_eq!(said.code, Some(0), "{said:?}");
+    machine.boot().exits(0);
     assert_eq!(machine.profiles(EARLY), ["b0", "ens3"]);
     // Cut off by the kernel in the middle of a name: a line, and the initramfs's own network.
     let cut = Machine::with_card()
@@ -183,8 +181,7 @@ fn a_card_that_comes_too_late_changes_nothing() {
     machine.write("run/udev/control", "");
     machine.write("sys/class/net/ens9/ifindex", "2\n");
     machine.write("run/udev/data/n2", "I:1\n");
-    let said = machine.boot();
-    assert_eq!(said.code, Some(0), "{said:?}");
+    let said = machine.boot().exits(0);
     let told = "nmgen: waiting for network cards\n\
                 nmgen: no document in /etc/nmgen matches this machine: nothing to do (its MAC addresses: \
                 52:54:00:00:00:99)\n";

@@ -22,15 +22,14 @@ fn machine(line: &str) -> Machine {
 
 /// The profiles are staged, and nothing of the initramfs's own network changes.
 fn only_stages(machine: &Machine) {
-    let said = machine.boot();
-    assert_eq!(said.code, Some(0), "{said:?}");
+    let said = machine.boot().exits(0);
     let line = "nmgen: this machine is worker-0 (ens3 has the MAC address 52:54:00:00:00:01): 1 profile \
                 from /etc/nmgen/worker-0.yml, for the running system only; eth0 is ens3\n";
     assert_eq!(said.console, line);
     assert_eq!(machine.profiles(EARLY), ["default_connection"]);
     assert_eq!(machine.profiles(STAGED), ["ens3"]);
     assert!(!machine.has("run/NetworkManager/conf.d") && !machine.has("run/NetworkManager/initrd"));
-    assert_eq!(machine.persist().code, Some(0));
+    machine.persist().exits(0);
     assert_eq!(machine.profiles(RUNNING), ["ens3"]);
     assert_eq!(machine.read("sysroot/etc/hostname"), "worker-0\n");
     assert_eq!(machine.profiles(EARLY), ["default_connection"]);
@@ -57,7 +56,7 @@ fn whoever_wants_the_network_gets_it() {
         // By hand, without any of the unit's triggers.
         machine(""),
     ] {
-        assert_eq!(machine.boot().code, Some(0));
+        machine.boot().exits(0);
         assert_eq!(machine.profiles(EARLY), ["ens3"]);
         assert!(machine.has(NEEDED));
     }
@@ -83,8 +82,7 @@ fn a_missing_card_delays_nothing() {
     machine.write("sys/class/net/ens3/ifindex", "2\n");
     machine.write("run/udev/data/n2", "I:1\n");
     // A wait would not end within the test harness's patience.
-    let said = machine.boot();
-    assert_eq!(said.code, Some(0), "{said:?}");
+    let said = machine.boot().exits(0);
     assert!(
         said.console.starts_with("nmgen: going on without eth1 (52:54:00:00:00:02)\n"),
         "{said:?}"

@@ -18,11 +18,9 @@ fn a_port_is_known_by_its_guid() {
         .card("ibp3s0", PRESENT)
         .file(&format!("{EARLY}/ib.nmconnection"), &own.replace("ethernet", "infiniband"))
         .host("worker-0", &document);
-    let said = machine.boot();
-    assert_eq!(said.code, Some(0), "{said:?}");
-    assert!(said.console.contains("; ib0 is ibp3s0\n"), "{said:?}");
+    machine.boot().exits(0).says("; ib0 is ibp3s0\n");
     assert_eq!(machine.profiles(EARLY), ["ibp3s0"]);
-    assert_eq!(machine.persist().code, Some(0));
+    machine.persist().exits(0);
     assert_eq!(machine.profiles(RUNNING), ["ibp3s0"]);
     let profile = machine.read(&format!("{RUNNING}/ibp3s0.nmconnection"));
     assert!(profile.contains(&format!("\nmac-address={PRESENT}\n")), "{profile}");

@@ -7,7 +7,10 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use tests::machine::Machine;
-use tests::{program, skip};
+use tests::{
+    program::{self, Exits as _},
+    skip,
+};
 
 /// A host of a source, and its machine.
 struct Case {
@@ -24,7 +27,7 @@ fn generate(arguments: &[&str], source: &Path, output: &Path) {
     let mut command = Command::new(program::nmgen());
     command.arg("generate").args(arguments).arg("-o").arg(output).arg(source);
     let output = command.output().unwrap();
-    assert!(output.status.success(), "{source:?}: {}", String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{source:?}: {}", output.err());
 }
 
 fn unpack(archive: &Path, machine: &Machine) {
@@ -205,8 +208,7 @@ fn a_host_with_a_boot_address_is_found_once() {
     generate(&["--to", "initrd"], &source.path("install-config.yaml"), &source.path("archive"));
     let both = machine("52:54:00:00:00:07").card("ens4", "52:54:00:00:00:42");
     unpack(&source.path("archive"), &both);
-    let said = both.boot();
-    assert_eq!(said.code, Some(2));
+    let said = both.boot().exits(2);
     let expected = "nmgen: two documents match this machine: /etc/nmgen/worker-0.yml (ens3 has the MAC \
                     address 52:54:00:00:00:07) and /etc/nmgen/worker-1.yml (ens4 has the MAC address \
                     52:54:00:00:00:42); choose one with nmgen.host=; ";
@@ -259,7 +261,6 @@ fn cards_of_the_map_that_a_document_only_refers_to_are_in_the_archive() {
     generate(&["--to", "initrd"], &source, &archive);
     let machine = Machine::with_card();
     unpack(&archive, &machine);
-    let said = machine.boot();
-    assert_eq!(said.code, Some(0), "{said:?}");
+    let said = machine.boot().exits(0);
     assert_eq!(machine.early(), ["ens3", "ens3.5"], "{said:?}");
 }

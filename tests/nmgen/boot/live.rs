@@ -49,8 +49,7 @@ fn a_policy_with_captures_becomes_final_profiles_with_this_machines_names() {
         .file(&format!("{LIVE}/default_connection.nmconnection"), GENERATED)
         .file(&format!("{LIVE}/eno1.nmconnection"), GENERATED)
         .file(&format!("{LIVE}/own.nmconnection"), OWN);
-    let said = machine.boot_live();
-    assert_eq!(said.code, Some(0), "{said:?}");
+    let said = machine.boot_live().exits(0);
     assert_eq!(
         said.console,
         "nmgen: /etc/NetworkManager/system-connections/default_connection.nmconnection gives way to this \
@@ -80,7 +79,7 @@ fn nmstate_beside_a_map_of_cards_does_too() {
     let machine =
         Machine::live().card("eno1", "52:54:00:00:00:01").card("eno2", "52:54:00:00:00:02");
     let machine = with_tree(machine);
-    assert_eq!(machine.boot_live().code, Some(0));
+    machine.boot_live().exits(0);
     let expected = tempfile::tempdir().unwrap();
     let status = std::process::Command::new(program::nmgen())
         .args(["generate", "--host", "host0", "-o"])
@@ -107,8 +106,7 @@ fn a_card_that_only_the_map_and_a_reference_name_is_found() {
                 link-aggregation: {mode: active-backup, port: [eno1, eno2]}}]\n";
     let machine = with_tree(second());
     machine.write(&format!("{TREE}/host1/ymlFile1.yml"), bond);
-    let said = machine.boot_live();
-    assert_eq!(said.code, Some(0), "{said:?}");
+    let said = machine.boot_live().exits(0);
     assert_eq!(machine.profiles(LIVE), ["bond0", "ens3", "ens4"], "{said:?}");
     for card in ["ens3", "ens4"] {
         let of = |key| value(&machine, card, "connection", key);
@@ -128,15 +126,14 @@ fn a_card_that_only_the_map_and_a_reference_name_is_found() {
 #[tests::case]
 fn a_second_run_replaces_what_the_first_one_wrote_and_nothing_else() {
     let machine = with_tree(second()).file(&format!("{LIVE}/own.nmconnection"), OWN);
-    assert_eq!(machine.boot_live().code, Some(0));
+    machine.boot_live().exits(0);
     let first = machine.files(LIVE);
-    assert_eq!(machine.boot_live().code, Some(0));
+    machine.boot_live().exits(0);
     assert_eq!(machine.files(LIVE), first);
     // A config image brings another configuration.
     let text = "interfaces: [{name: eno1, type: ethernet, ipv4: {enabled: true, dhcp: true}}]\n";
     machine.write(&format!("{TREE}/host1/ymlFile1.yml"), text);
-    let said = machine.boot_live();
-    assert_eq!(said.code, Some(0), "{said:?}");
+    machine.boot_live().exits(0);
     assert_eq!(machine.profiles(LIVE), ["ens3", "own"]);
     assert_eq!(value(&machine, "ens3", "ipv4", "method").as_deref(), Some("auto"));
     // One that fits no more leaves all as it is.
@@ -174,8 +171,7 @@ fn ready_keyfiles_get_this_machines_names() {
         .file(&format!("{TREE}/host0/bond0.nmconnection"), BOND)
         .file(&format!("{TREE}/host0/eth1.1234.nmconnection"), vlan)
         .file(&format!("{TREE}/host0/broken.nmconnection"), "no profile\n");
-    let said = machine.boot_live();
-    assert_eq!(said.code, Some(0), "{said:?}");
+    let said = machine.boot_live().exits(0);
     assert_eq!(
         said.console,
         "nmgen: /etc/assisted/network/host0/broken.nmconnection has no [connection]: it is left out\n\
@@ -207,13 +203,11 @@ fn an_address_of_several_hosts_identifies_none() {
     };
     let machine =
         tree(Machine::live().card("usb0", "02:00:00:00:00:01").card("ens3", "52:54:00:00:00:02"));
-    assert_eq!(machine.boot_live().code, Some(0));
+    machine.boot_live().exits(0);
     assert_eq!(value(&machine, "ens3", "ethernet", "mtu").as_deref(), Some("1401"));
 
     let machine = tree(Machine::live().card("usb0", "02:00:00:00:00:01"));
-    let said = machine.boot_live();
-    assert_eq!(said.code, Some(0));
-    assert!(said.console.contains("several hosts have 02:00:00:00:00:01"), "{said:?}");
+    machine.boot_live().exits(0).says("several hosts have 02:00:00:00:00:01");
     assert!(machine.profiles(LIVE).is_empty());
 }
 
@@ -221,12 +215,10 @@ fn an_address_of_several_hosts_identifies_none() {
 fn another_hosts_fault_is_not_this_machines_and_its_own_is_an_error() {
     let machine = with_tree(second());
     machine.write(&format!("{TREE}/host0/host0.yaml"), "interfaces: [");
-    assert_eq!(machine.boot_live().code, Some(0));
+    machine.boot_live().exits(0);
     machine.write(&format!("{TREE}/host1/ymlFile1.yml"), "interfaces: [");
     let before = machine.files(LIVE);
-    let said = machine.boot_live();
-    assert_eq!(said.code, Some(2), "{said:?}");
-    assert!(said.console.contains("/etc/assisted/network/host1/ymlFile1.yml:"), "{said:?}");
+    let said = machine.boot_live().exits(2).says("/etc/assisted/network/host1/ymlFile1.yml:");
     assert!(said.console.ends_with("; the system keeps the profiles that it has\n"), "{said:?}");
     assert_eq!(machine.files(LIVE), before);
 }
@@ -245,18 +237,17 @@ fn the_host_name_is_the_installers_for_a_card_of_this_machine() {
     assert_eq!(machine.read("proc/sys/kernel/hostname"), "worker-1");
     // One that is set stays.
     let machine = name(second()).file("etc/hostname", "chosen\n");
-    assert_eq!(machine.boot_live().code, Some(0));
+    machine.boot_live().exits(0);
     assert_eq!(machine.read("etc/hostname"), "chosen\n");
     // Text that is no host name is not written.
     for text in ["../etc", "localhost", &"a".repeat(65)] {
         let machine = second().file("etc/assisted/hostnames/52:54:00:00:01:02", text);
-        let said = machine.boot_live();
-        assert!(said.console.contains("the host name is not set"), "{said:?}");
+        machine.boot_live().says("the host name is not set");
         assert!(!machine.has("etc/hostname"));
     }
     let longest = "a".repeat(64);
     let machine = second().file("etc/assisted/hostnames/52:54:00:00:01:02", &longest);
-    assert_eq!(machine.boot_live().code, Some(0));
+    machine.boot_live().exits(0);
     assert_eq!(machine.read("proc/sys/kernel/hostname"), longest);
 }
 
@@ -264,8 +255,7 @@ fn the_host_name_is_the_installers_for_a_card_of_this_machine() {
 fn a_hosts_directory_serves_too() {
     let document = "interfaces: [{name: eth0, type: ethernet, mac-address: 52:54:00:00:01:01}]\n";
     let machine = second().host("worker-0", document);
-    let said = machine.boot_live();
-    assert_eq!(said.code, Some(0), "{said:?}");
+    machine.boot_live().exits(0);
     assert_eq!(machine.profiles(LIVE), ["ens3"]);
     // Profiles that the initramfs has handed over stay.
     let machine = second().host("worker-0", document).file("etc/nmgen/persisted", "");
@@ -275,13 +265,11 @@ fn a_hosts_directory_serves_too() {
     // A directory by name, of either kind.
     let machine = with_tree(second()).file("media/hosts/worker-0.yml", document);
     let run = |hosts: &str| machine.run(machine.command().args(["--live", "--hosts", hosts]));
-    assert_eq!(run("/media/hosts").code, Some(0));
+    run("/media/hosts").exits(0);
     assert_eq!(machine.profiles(LIVE), ["ens3"]);
-    assert_eq!(run("/etc/assisted/network").code, Some(0));
+    run("/etc/assisted/network").exits(0);
     assert_eq!(machine.profiles(LIVE), ["bond0", "bond0.100", "ens3", "ens4"]);
-    let said = run("/missing");
-    assert_eq!(said.code, Some(1));
-    assert!(said.console.contains("/missing"), "{said:?}");
+    run("/missing").exits(1).says("/missing");
 }
 
 /// The document's own, before the installer's.
@@ -292,8 +280,7 @@ fn a_document_may_have_the_host_name() {
     let machine = second()
         .host("worker-0", document)
         .file("etc/assisted/hostnames/52:54:00:00:01:02", "worker-1\n");
-    let said = machine.boot_live();
-    assert_eq!(said.code, Some(0), "{said:?}");
+    let said = machine.boot_live().exits(0);
     assert!(said.console.ends_with("nmgen: this machine's host name is worker-7\n"), "{said:?}");
     assert_eq!(machine.read("etc/hostname"), "worker-7\n");
 }
@@ -319,8 +306,7 @@ fn a_profile_that_would_take_a_card_gives_way() {
     for (name, text) in &others {
         machine = machine.file(&format!("{LIVE}/{name}.nmconnection"), text);
     }
-    let said = machine.boot_live();
-    assert_eq!(said.code, Some(0), "{said:?}");
+    let said = machine.boot_live().exits(0);
     assert_eq!(machine.profiles(LIVE), ["ens3", "own"], "{said:?}");
     assert_eq!(said.console.matches(" gives way to ").count(), 3, "{said:?}");
 }
@@ -336,12 +322,10 @@ fn a_machine_may_be_two_hosts() {
         .file(&format!("{TREE}/host0/shared.nmconnection"), &shared("shared"))
         .file(&format!("{TREE}/host1/mac_interface.ini"), "52:54:00:00:01:02=eno2\n")
         .file(&format!("{TREE}/host1/shared.nmconnection"), &shared("shared"));
-    let said = machine.boot_live();
-    assert_eq!(said.code, Some(0), "{said:?}");
+    machine.boot_live().exits(0);
     assert_eq!(machine.profiles(LIVE), ["ens3", "shared"]);
     machine.write(&format!("{TREE}/host1/shared.nmconnection"), &shared("other"));
-    let said = machine.boot_live();
-    assert_eq!(said.code, Some(2), "{said:?}");
+    let said = machine.boot_live().exits(2);
     let expected = "nmgen: /etc/assisted/network/host1: another host of this machine, or another of its profiles, has \
                     shared.nmconnection too; the system keeps the profiles that it has\n";
     assert_eq!(said.console, expected);
@@ -350,15 +334,13 @@ fn a_machine_may_be_two_hosts() {
 #[tests::case]
 fn an_argument_names_the_host_of_a_tree() {
     let machine = with_tree(second()).command_line("nmgen.host=host1 nmgen.timeout=0\n");
-    let said = machine.boot_live();
-    assert_eq!(said.code, Some(0), "{said:?}");
+    let said = machine.boot_live().exits(0);
     assert!(
         said.console.starts_with("nmgen: this machine is host1 (nmgen.host= names it): "),
         "{said:?}"
     );
     let machine = with_tree(second()).command_line("nmgen.host=host9 nmgen.timeout=0\n");
-    let said = machine.boot_live();
-    assert_eq!(said.code, Some(2), "{said:?}");
+    let said = machine.boot_live().exits(2);
     let line = "nmgen: nmgen.host=host9: no such document in /etc/assisted/network; ";
     assert!(said.console.starts_with(line), "{said:?}");
 }
@@ -370,8 +352,7 @@ fn without_a_match_a_line_says_so_and_an_initramfs_is_refused() {
         (said.code, said.console.as_str()),
         (Some(0), "nmgen: no hosts directory: nothing to do\n")
     );
-    let said = Machine::with_card().boot_live();
-    assert_eq!(said.code, Some(2));
+    let said = Machine::with_card().boot_live().exits(2);
     assert!(
         said.console.contains("/etc/initrd-release exists, so this is an initramfs"),
         "{said:?}"

@@ -20,16 +20,15 @@ fn marked() -> Machine {
     let machine = Machine::with_card()
         .file(UUID, "4c4c4544-0032-3510-8058-b6c04f564c32\n")
         .host("worker-0", DOCUMENT);
-    assert_eq!(machine.boot().code, Some(0));
-    assert_eq!(machine.persist().code, Some(0));
+    machine.boot().exits(0);
+    machine.persist().exits(0);
     machine
 }
 
 /// The lines of a later boot's second step.
 fn later(machine: &Machine) -> String {
-    assert_eq!(machine.boot().code, Some(0));
-    let said = machine.persist();
-    assert_eq!(said.code, Some(0), "{said:?}");
+    machine.boot().exits(0);
+    let said = machine.persist().exits(0);
     assert_eq!(machine.profiles(RUNNING), ["ens3"]);
     said.console
 }
@@ -153,7 +152,7 @@ fn a_network_without_the_document_is_a_warning() {
     let machine = marked();
     fs::remove_file(machine.path("etc/nmgen/worker-0.yml")).unwrap();
     let machine = machine.file("run/NetworkManager/initrd/neednet", "");
-    assert_eq!(machine.boot().code, Some(0));
+    machine.boot().exits(0);
     let said = machine.persist();
     assert_eq!(
         (said.code, said.console.as_str()),
@@ -182,9 +181,8 @@ fn a_disk_on_the_network_is_a_warning_at_the_hand_over() {
             .host("worker-0", DOCUMENT)
             .command_line(&format!("nmgen.timeout=0 rd.neednet=1 {line}\n"))
             .file("sysroot/etc/crypttab", crypttab);
-        assert_eq!(machine.boot().code, Some(0));
-        let said = machine.persist();
-        assert_eq!(said.code, Some(0), "{said:?}");
+        machine.boot().exits(0);
+        let said = machine.persist().exits(0);
         assert_eq!(said.console.contains(warning), is_told, "{said:?}");
     }
 }

@@ -2,10 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::process::Command;
 
 use tests::machine::{EARLY, Machine, STAGED};
-use tests::{keyfile, program};
+use tests::{
+    keyfile,
+    program::{self, Exits as _},
+};
 
 const ADDRESSES: [&str; 3] = ["52:54:00:00:00:01", "52:54:00:00:00:02", "52:54:00:00:00:03"];
 
@@ -99,12 +101,7 @@ fn machine(names: [&str; 3]) -> Machine {
 /// Profiles that `nmgen generate` writes for a document.
 fn generated(document: &str) -> BTreeMap<String, String> {
     let machine = Machine::new().file("state.yml", document);
-    let status = Command::new(program::nmgen())
-        .current_dir(machine.path(""))
-        .args(["generate", "-o", "out", "state.yml"])
-        .status()
-        .unwrap();
-    assert!(status.success());
+    program::nmgen_in(machine.path(""), &["generate", "-o", "out", "state.yml"]).exits(0);
     machine.files("out")
 }
 
@@ -129,8 +126,7 @@ fn the_profiles_are_those_of_the_same_document_with_the_machines_names() {
         ["100", "1e3", "0x10"],
     ] {
         let machine = machine(names).host("worker-0", &document(logical, "eth1.100"));
-        let said = machine.boot();
-        assert_eq!(said.code, Some(0), "{said:?}");
+        machine.boot().exits(0);
         let vlan = format!("{}.100", names[0]);
         let expected = generated(&expected(names, &vlan, logical, "eth1.100"));
         let staged = machine.staged_as_generated();
@@ -167,8 +163,7 @@ interfaces:
 - {name: br1, type: linux-bridge, bridge: {port: [{name: eth1.1234}]}}
 ";
     let machine = machine(["enp129s0f0np0", "enp129s0f1np1", "ens5"]).host("worker-0", document);
-    let said = machine.boot();
-    assert_eq!(said.code, Some(0), "{said:?}");
+    let said = machine.boot().exits(0);
     let names = [
         "br1",
         "enp1292418.1234",
@@ -205,8 +200,7 @@ interfaces:
     let machine = machine(["ens3", "ens4", "ens5"])
         .command_line("nmgen.host=worker-0 nmgen.timeout=0")
         .host("worker-0", document);
-    let said = machine.boot();
-    assert_eq!(said.code, Some(0), "{said:?}");
+    let said = machine.boot().exits(0);
     assert!(!said.console.contains("copy-mac-from"), "{said:?}");
     for (name, mac) in [("bond0", ADDRESSES[0]), ("br1", ADDRESSES[2])] {
         let profile = machine.read(&format!("{STAGED}/{name}.nmconnection"));
@@ -237,15 +231,14 @@ routes:
         .card("ens2", "02:00:00:00:00:09")
         .card("ens3", "52:54:00:12:34:56")
         .host("52-54-00", document);
-    let said = machine.boot();
-    assert_eq!(said.code, Some(0), "{said:?}");
+    machine.boot().exits(0);
     assert_eq!(machine.early(), ["ens3"]);
     let profile = machine.read(&format!("{STAGED}/ens3.nmconnection"));
     assert!(profile.contains("interface-name=ens3\n"), "{profile}");
     assert!(profile.contains("route0=198.51.100.0/24,192.0.2.1"), "{profile}");
     // A card with the document's name is a match.
     machine.plug("eth0", "52:54:00:12:34:57");
-    assert_eq!(machine.boot().code, Some(0));
+    machine.boot().exits(0);
     assert_eq!(machine.early(), ["eth0"]);
 }
 
@@ -262,8 +255,7 @@ interfaces:
         .command_line("nmgen.timeout=60\n")
         .card("ens4", ADDRESSES[1])
         .host("52-54-00-00-00-01", document);
-    let said = machine.boot();
-    assert_eq!(said.code, Some(0), "{said:?}");
+    let said = machine.boot().exits(0);
     assert!(!said.console.contains("waiting") && !said.console.contains(" is ens3"), "{said:?}");
 }
 
@@ -281,13 +273,11 @@ interfaces:
         .host("worker-0", document);
     machine.write("sys/class/net/ens4/ifindex", "3\n");
     machine.write("run/udev/data/n3", "I:1\nE:ID_NET_NAME_PATH=enp1s0\nE:ID_NET_NAME=ens4\n");
-    let said = machine.boot();
-    assert_eq!(said.code, Some(0), "{said:?}");
-    assert!(said.console.contains("; enp1s0 is ens4"), "{said:?}");
+    machine.boot().exits(0).says("; enp1s0 is ens4");
     assert_eq!(machine.profiles(STAGED), ["ens4", "ens4.7"]);
     // A card that has the name for its own is meant first.
     machine.plug("enp1s0", ADDRESSES[2]);
-    assert_eq!(machine.boot().code, Some(0));
+    machine.boot().exits(0);
     assert_eq!(machine.profiles(STAGED), ["enp1s0", "enp1s0.7"]);
 }
 
@@ -309,8 +299,7 @@ interfaces:
         if mac != ADDRESSES[1] {
             machine = machine.card("ens4", ADDRESSES[1]);
         }
-        let said = machine.boot();
-        assert_eq!(said.code, Some(0), "{said:?}");
+        machine.boot().exits(0);
         assert_eq!(machine.profiles(STAGED), expected);
         let card = machine.read(&format!("{STAGED}/eth0-3836.nmconnection"));
         assert!(card.contains("\nmac-address=52:54:00:00:00:01\n"), "{card}");
@@ -329,8 +318,7 @@ interfaces:
 - {name: ens3, type: ethernet}
 ";
     let machine = machine(["ens3", "ens4", "ens5"]).host("worker-0", document);
-    let said = machine.boot();
-    assert_eq!(said.code, Some(2));
+    let said = machine.boot().exits(2);
     let expected = "nmgen: /etc/nmgen/worker-0.yml: eth0 and ens3 would both be ens3 on this machine; \
                     the boot goes on with the initramfs's own network\n";
     assert_eq!(said.console, expected);
@@ -339,9 +327,7 @@ interfaces:
     let card = "- {name: eth0, type: ethernet, mac-address: 52:54:00:00:00:01";
     let twice = format!("interfaces:\n{card}}}\n{card}, mtu: 1400}}\n");
     machine.write("etc/nmgen/worker-0.yml", &twice);
-    let said = machine.boot();
-    assert_eq!(said.code, Some(0), "{said:?}");
-    assert!(said.console.contains(" declared twice; first on line 2 "), "{said:?}");
+    machine.boot().exits(0).says(" declared twice; first on line 2 ");
     assert!(machine.read(&format!("{STAGED}/ens3.nmconnection")).contains("\nmtu=1400\n"));
 }
 
@@ -355,9 +341,7 @@ interfaces:
 - {name: eth2, type: ethernet, state: down, mac-address: 52:54:00:00:00:02}
 ";
     let machine = Machine::with_card().host("52-54-00-00-00-01", document);
-    let said = machine.boot();
-    assert_eq!(said.code, Some(0), "{said:?}");
-    assert!(said.console.contains("; eth0 is ens3\n"), "{said:?}");
+    let said = machine.boot().exits(0).says("; eth0 is ens3\n");
     assert!(!said.console.contains("waiting") && !said.console.contains("appear"), "{said:?}");
     // Their entries stay, and so does what is said of them.
     assert!(said.console.contains(": nothing removes eth1: "), "{said:?}");
@@ -384,7 +368,7 @@ interfaces:
 fn the_directory_and_the_documents_are_left_as_they_are() {
     let text = document(["eth1", "eth2", "eth10"], "eth1.100");
     let machine = machine(["ens3", "ens4", "ens5"]).host("worker-0", &text);
-    assert_eq!(machine.boot().code, Some(0));
+    machine.boot().exits(0);
     assert_eq!(fs::read_to_string(machine.path("etc/nmgen/worker-0.yml")).unwrap(), text);
 }
 
@@ -404,8 +388,7 @@ interfaces:
         let line = format!("nmgen.timeout=0 {line}\n");
         let machine =
             machine(["ens3", "ens4", "ens5"]).command_line(&line).host("worker-0", document);
-        let said = machine.boot();
-        assert_eq!(said.code, Some(0), "{said:?}");
+        machine.boot().exits(0);
         let early = machine.read(&format!("{EARLY}/ens3.nmconnection"));
         assert!(!early.contains("\nmac-address="), "{early}");
         ["ens3", "ens3.7", "ens4"]

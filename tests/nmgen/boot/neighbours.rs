@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
 use tests::machine::{EARLY, Machine, RUNNING};
-use tests::program;
+use tests::program::{self, Exits as _};
 
 const DOCUMENT: &str = "\
 routes: {config: [{destination: 0.0.0.0/0, next-hop-address: 192.0.2.1, next-hop-interface: eth0}]}
@@ -50,8 +50,7 @@ fn generate(machine: &Machine, line: &str) {
     command.arg("-c").arg(&directory).arg("-i").arg(machine.path("run/NetworkManager/initrd"));
     command.arg("-r").arg(machine.path("run/NetworkManager")).arg("--");
     let line = if line.contains("ip=") { line.to_owned() } else { format!("ip=auto {line}") };
-    let done = command.args(line.split(' ')).arg("rd.neednet=1").output().unwrap();
-    assert!(done.status.success(), "{done:?}");
+    command.args(line.split(' ')).arg("rd.neednet=1").output().unwrap().exits(0);
 }
 
 /// The lines of both steps.
@@ -154,8 +153,7 @@ fn the_default_profile_stays_where_the_root_is_on_the_network() {
         ("", &policy, true),
     ] {
         let machine = machine(line).host("worker-0", document);
-        let said = machine.boot();
-        assert_eq!(said.code, Some(0), "{said:?}");
+        let said = machine.boot().exits(0);
         let expected: &[&str] = if stays { &["default_connection", "ens3"] } else { &["ens3"] };
         assert_eq!(machine.profiles(EARLY), expected, "{line}: {said:?}");
         // NetworkManager waits for the carrier of the cards that it is for.
@@ -173,7 +171,7 @@ fn a_network_root_waits_for_addresses() {
     );
     for (line, waits) in [("root=nfs:192.0.2.1:/srv ip=dhcp", true), ("", false)] {
         let machine = machine(line).host("worker-0", &dynamic);
-        assert_eq!(machine.boot().code, Some(0));
+        machine.boot().exits(0);
         let early = machine.read(&format!("{EARLY}/ens4.nmconnection"));
         assert_eq!(early.contains("method=link-local"), !waits, "{early}");
         assert!(early.contains("dhcp-timeout=90\n"), "{early}");
@@ -207,8 +205,7 @@ fn a_persons_profiles_are_not_displaced_but_handed_over() {
 fn a_uuid_alone_does_not_make_a_profile_ours() {
     let text = "[connection]\nid=mine\nuuid=eb167dc3-77c6-5e5b-94a7-7ca659590917\ntype=ethernet\ninterface-name=ens3\n[ipv4]\nmethod=auto\n";
     let machine = machine("").file(&format!("{EARLY}/mine.nmconnection"), text);
-    let said = machine.boot();
-    assert_eq!(said.code, Some(0), "{said:?}");
+    let said = machine.boot().exits(0);
     assert_eq!(machine.read(&format!("{EARLY}/mine.nmconnection")), text);
     assert!(!machine.profiles(EARLY).contains(&"ens3".to_owned()), "{said:?}");
 }
@@ -242,7 +239,7 @@ fn name_servers_and_routes_of_the_command_line_do_not_vanish() {
     // CoreOS would hand this default profile over.
     assert_eq!(machine.profiles(RUNNING), ["default_connection", "ens3"], "{said}");
     let machine = self::machine(line);
-    assert_eq!(machine.boot().code, Some(0));
+    machine.boot().exits(0);
     let early = machine.read(&format!("{EARLY}/ens3.nmconnection"));
     assert!(early.contains("dns=192.0.2.53;\n"), "{early}");
     // The document's own name servers are the only ones.
@@ -259,7 +256,7 @@ fn name_servers_and_routes_of_the_command_line_do_not_vanish() {
 #[tests::case]
 fn cards_of_other_profiles_get_their_time_for_a_carrier() {
     let machine = machine(&format!("{STATIC} vlan=ens5.7:ens5 ip=ens5.7:dhcp"));
-    assert_eq!(machine.boot().code, Some(0));
+    machine.boot().exits(0);
     let settings = machine.read("run/NetworkManager/conf.d/20-nmgen.conf");
     for name in ["ens3", "ens4", "ens5.7", "ens5"] {
         assert!(

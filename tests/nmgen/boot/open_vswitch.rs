@@ -1,9 +1,7 @@
 //! A document with Open vSwitch is for the running system: the initramfs has no database and no plugin for it.
 
-use std::process::Command;
-
 use tests::machine::{EARLY, Machine, STAGED};
-use tests::program;
+use tests::program::{self, Exits as _};
 
 const BR_EX: &str = "\
 interfaces:
@@ -17,8 +15,7 @@ interfaces:
 #[tests::case]
 fn a_br_ex_document_is_an_error_and_the_initramfs_keeps_its_network() {
     let machine = Machine::with_card().host("worker-0", BR_EX);
-    let said = machine.boot();
-    assert_eq!(said.code, Some(2), "{said:?}");
+    let said = machine.boot().exits(2);
     assert_eq!(
         said.kernel,
         "<3>nmgen: /etc/nmgen/worker-0.yml: br-ex is Open vSwitch's, which no initramfs has; the document is for the \
@@ -32,8 +29,7 @@ fn a_br_ex_document_is_an_error_and_the_initramfs_keeps_its_network() {
             BR_EX.replace("type: ovs-bridge\n", &format!("type: ovs-bridge\n  state: {state}\n"));
         let document = document
             .replace("type: ovs-interface,", &format!("type: ovs-interface, state: {state},"));
-        let said = Machine::with_card().host("worker-0", &document).boot();
-        assert_eq!(said.code, Some(0), "{said:?}");
+        Machine::with_card().host("worker-0", &document).boot().exits(0);
     }
 }
 
@@ -52,47 +48,29 @@ fn what_needs_a_supplicant_is_refused_without_one() {
     ];
     for document in documents {
         let machine = Machine::with_card().host("worker-0", &document);
-        let said = machine.boot();
-        assert_eq!(said.code, Some(2), "{said:?}");
-        assert!(said.console.contains("needs wpa_supplicant for 802.1X or MACsec"), "{said:?}");
+        machine.boot().exits(2).says("needs wpa_supplicant for 802.1X or MACsec");
         assert!(machine.is_untouched());
         let with_it = machine.file("usr/sbin/wpa_supplicant", "");
-        assert_eq!(with_it.boot().code, Some(0));
+        with_it.boot().exits(0);
         assert!(with_it.profiles(EARLY).contains(&"ens3".to_owned()));
         // The running system has one of its own.
         let machine = Machine::with_card()
             .host("worker-0", &document)
             .command_line("nmgen.timeout=0 ignition.firstboot\n");
-        assert_eq!(machine.boot().code, Some(0));
+        machine.boot().exits(0);
         assert!(machine.profiles(STAGED).contains(&"ens3".to_owned()));
-        let output = Command::new(program::nmgen())
-            .args(["generate", "--to", "initrd"])
-            .arg(machine.path("etc/nmgen"))
-            .output()
-            .unwrap();
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(output.status.success() && said.contains("warning[needs-supplicant]: "), "{said}");
+        let call = ["generate", "--to", "initrd", "etc/nmgen"];
+        program::nmgen_in(machine.path(""), &call).exits(0).reports("warning[needs-supplicant]: ");
     }
 }
 
 #[tests::case]
 fn an_archive_of_it_is_refused_when_it_is_made() {
     let machine = Machine::with_card().host("worker-0", BR_EX);
-    let run = |to: &str| {
-        let mut command = Command::new(program::nmgen());
-        command.args(["generate", "--to", to, "--role", "worker"]);
-        if to == "initrd" {
-            command = Command::new(program::nmgen());
-            command.args(["generate", "--to", to]);
-        }
-        let output = command.arg(machine.path("etc/nmgen")).output().unwrap();
-        (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+    let run = |to: &[&str]| {
+        let call = [&["generate", "--to"], to, &["etc/nmgen"]].concat();
+        program::nmgen_in(machine.path(""), &call)
     };
-    let (code, said) = run("initrd");
-    assert_eq!(code, Some(2), "{said}");
-    assert!(
-        said.contains("error[not-in-initramfs]: ") && said.contains("worker-0.yml:4:9"),
-        "{said}"
-    );
-    assert_eq!(run("machine-config").0, Some(0));
+    run(&["initrd"]).exits(2).reports("error[not-in-initramfs]: ").reports("worker-0.yml:4:9");
+    run(&["machine-config", "--role", "worker"]).exits(0);
 }

@@ -69,8 +69,7 @@ fn a_card_is_found_by_its_place() {
     let machine = Machine::with_card().command_line(LONG).host("worker-0", DOCUMENT);
     machine.write("sys/class/net/ens3/ifindex", "2\n");
     machine.write("run/udev/data/n2", "I:1\nE:ID_PATH=pci-0000:18:00.0\n");
-    let said = machine.boot();
-    assert_eq!(said.code, Some(0), "{said:?}");
+    machine.boot().exits(0);
     expect_profiles(&machine, "ens3");
 }
 
@@ -104,14 +103,13 @@ fn the_wait_ends_when_the_card_comes() {
 fn a_card_that_never_comes_is_done_without() {
     let document = format!("{DOCUMENT}- {{name: ens3, type: ethernet}}\n");
     let machine = Machine::with_card().host("52-54-00-00-00-01", &document);
-    let said = machine.boot();
-    assert_eq!(said.code, Some(0), "{said:?}");
+    let said = machine.boot().exits(0);
     assert!(said.kernel.contains("<4>nmgen: port0 did not appear within 0 s"), "{said:?}");
     assert_eq!(machine.early(), ["ens3", "port0", "port0.7"]);
     let profile = machine.read(&format!("{STAGED}/port0.nmconnection"));
     assert!(profile.contains("\npath=pci-0000:18:00.0\n"), "{profile}");
     let machine = Machine::with_card().host("52-54-00-00-00-01", DOCUMENT);
-    assert_eq!(machine.boot().code, Some(1));
+    machine.boot().exits(1);
     assert!(machine.is_untouched());
 }
 
@@ -122,8 +120,7 @@ fn a_profile_has_the_name_of_its_card() {
         DOCUMENT.replace("  type: ethernet\n", "  type: ethernet\n  profile-name: lan\n");
     let machine = Machine::new().command_line(LONG).host("worker-0", &document);
     plug(&machine, "ens1f0", "0000:18:00.0");
-    let said = machine.boot();
-    assert_eq!(said.code, Some(0), "{said:?}");
+    machine.boot().exits(0);
     expect_profiles(&machine, "ens1f0");
 }
 

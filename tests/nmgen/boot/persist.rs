@@ -24,8 +24,7 @@ const ASKED: &str = "nmgen.timeout=0 ignition.firstboot nmgen.persist=1\n";
 
 fn booted() -> Machine {
     let machine = Machine::with_card().host("worker-0", DOCUMENT);
-    let said = machine.boot();
-    assert_eq!(said.code, Some(0), "{said:?}");
+    machine.boot().exits(0);
     machine
 }
 
@@ -86,12 +85,11 @@ interfaces:
     let all = |machine: &Machine| cards.map(|card| machine.read(&switch(card)));
     // A second run, as after a restart of the unit, keeps the original value.
     for _ in 0..2 {
-        let said = machine.boot();
-        assert_eq!(said.code, Some(0), "{said:?}");
+        machine.boot().exits(0);
         assert_eq!(all(&machine), ["1\n", "0", "0\n", "1\n", "1\n"]);
     }
     assert!(!machine.has(&switch("ens6")));
-    assert_eq!(machine.persist().code, Some(0));
+    machine.persist().exits(0);
     assert_eq!(all(&machine), ["1\n", "1", "0\n", "1\n", "1\n"]);
 }
 
@@ -99,8 +97,7 @@ interfaces:
 fn the_first_boot_gives_it_what_the_document_asks_for() {
     let machine = booted();
     let staged = machine.files(STAGED);
-    let said = machine.persist();
-    assert_eq!(said.code, Some(0));
+    let said = machine.persist().exits(0);
     assert_eq!(said.console, "nmgen: the running system got 2 profiles\n");
     assert_eq!(machine.files(RUNNING), staged);
     assert_eq!(staged.len(), 2);
@@ -132,18 +129,15 @@ fn a_profile_that_cannot_be_read_is_named_and_the_others_are_given() {
     let vlan = format!("{STAGED}/ens3.100.nmconnection");
     let text = machine.read(&vlan);
     large(&machine.path(&vlan));
-    let said = machine.persist();
-    assert_eq!(said.code, Some(0), "{said:?}");
-    assert!(said.console.contains("ens3.100.nmconnection"), "{said:?}");
+    let said = machine.persist().exits(0).says("ens3.100.nmconnection");
     assert!(said.console.contains("the running system got 1 profile"), "{said:?}");
     assert_eq!(machine.profiles(RUNNING), ["ens3"]);
     assert_eq!(machine.read("sysroot/etc/hostname"), "worker-0\n");
     assert!(machine.profiles(EARLY).is_empty() && !machine.has(MARK));
     // The next boot gives what is missing.
-    assert_eq!(machine.boot().code, Some(0));
+    machine.boot().exits(0);
     assert_eq!(machine.read(&vlan), text);
-    let said = machine.persist();
-    assert_eq!(said.code, Some(0), "{said:?}");
+    machine.persist().exits(0);
     assert_eq!(machine.profiles(RUNNING), ["ens3", "ens3.100"]);
     assert!(machine.has(MARK));
 }
@@ -151,14 +145,13 @@ fn a_profile_that_cannot_be_read_is_named_and_the_others_are_given() {
 #[tests::case]
 fn later_boots_leave_it_alone() {
     let machine = booted();
-    assert_eq!(machine.persist().code, Some(0));
+    machine.persist().exits(0);
     let port = format!("{RUNNING}/ens3.nmconnection");
     machine.write(&port, "[connection]\nid=ens3\nmaster=br-ex\n");
     std::fs::remove_file(machine.path(&format!("{RUNNING}/ens3.100.nmconnection"))).unwrap();
-    assert_eq!(machine.boot().code, Some(0));
+    machine.boot().exits(0);
     assert_eq!(machine.profiles(EARLY), ["ens3", "ens3.100"]);
-    let said = machine.persist();
-    assert_eq!(said.code, Some(0));
+    let said = machine.persist().exits(0);
     assert_eq!(said.console, "nmgen: the running system got its profiles at an earlier boot\n");
     assert_eq!(machine.profiles(RUNNING), ["ens3"]);
     assert!(machine.read(&port).contains("br-ex"));
@@ -189,8 +182,7 @@ fn what_it_has_already_is_its_own() {
             .file("sysroot/etc/systemd/network/70-ens3.link", "[Match]\n");
         own(&machine, "other", &existing);
         assert!(machine.read(&format!("{STAGED}/ens3.nmconnection")).contains(uuid));
-        let said = machine.persist();
-        assert_eq!(said.code, Some(0));
+        let said = machine.persist().exits(0);
         assert_eq!(said.console, console);
         assert_eq!(machine.profiles(RUNNING), profiles);
         assert_eq!(machine.read(&format!("{RUNNING}/other.nmconnection")), existing);
@@ -200,7 +192,7 @@ fn what_it_has_already_is_its_own() {
     }
     // An image's placeholder does not count as a host name.
     let machine = booted().file("sysroot/etc/hostname", "localhost.localdomain\n");
-    assert_eq!(machine.persist().code, Some(0));
+    machine.persist().exits(0);
     assert_eq!(machine.read("sysroot/etc/hostname"), "worker-0\n");
 }
 
@@ -211,7 +203,7 @@ fn a_profile_that_is_not_text_stays() {
     std::fs::create_dir_all(machine.path(RUNNING)).unwrap();
     let path = machine.path(&format!("{RUNNING}/ens3.nmconnection"));
     std::fs::write(&path, b"[connection]\nid=K\xf6ln\n").unwrap();
-    assert_eq!(machine.persist().code, Some(0));
+    machine.persist().exits(0);
     assert_eq!(std::fs::read(&path).unwrap(), b"[connection]\nid=K\xf6ln\n");
 }
 
@@ -222,9 +214,8 @@ fn without_a_root_they_are_kept_for_this_boot() {
     let staged = machine.files(STAGED);
     for remains in ["sysroot/etc", "sysroot"] {
         std::fs::remove_dir_all(machine.path(remains)).unwrap();
-        assert_eq!(machine.boot().code, Some(0));
-        let said = machine.persist();
-        assert_eq!(said.code, Some(1));
+        machine.boot().exits(0);
+        let said = machine.persist().exits(1);
         let expected = "nmgen: no root file system is mounted at /sysroot; the running system may lack profiles\n";
         assert_eq!(said.console, expected);
         assert!(staged.iter().all(|(name, text)| machine.read(&format!("{KEPT}/{name}")) == *text));
@@ -244,8 +235,7 @@ fn a_link_out_of_the_root_is_not_followed() {
         }
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::os::unix::fs::symlink(machine.path("elsewhere"), &path).unwrap();
-        let said = machine.persist();
-        assert_eq!(said.code, Some(1), "{said:?}");
+        let said = machine.persist().exits(1);
         assert!(said.console.contains(&format!("/{link} ")), "{link}: {said:?}");
         assert_eq!(machine.files("elsewhere").into_keys().collect::<Vec<_>>(), ["kept"], "{link}");
         are_kept(&machine, &["ens3", "ens3.100"]);
@@ -289,8 +279,7 @@ fn a_read_only_root_keeps_them_for_this_boot() {
 #[tests::case]
 fn a_root_that_cannot_be_written_is_said_and_keeps_them_too() {
     let machine = booted().file("sysroot/etc/NetworkManager", "not a directory");
-    let said = machine.persist();
-    assert_eq!(said.code, Some(1));
+    let said = machine.persist().exits(1);
     assert!(said.kernel.starts_with("<3>nmgen: cannot "), "{said:?}");
     assert!(said.kernel.ends_with("; the running system may lack profiles\n"), "{said:?}");
     are_kept(&machine, &["ens3", "ens3.100"]);
@@ -303,8 +292,7 @@ fn profiles_that_are_there_are_not_kept_too() {
     for path in ["sysroot/etc/nmgen", "sysroot/etc/systemd", "sysroot/etc/hostname/directory"] {
         let machine = booted().file(path, "not a directory");
         let staged = machine.files(STAGED);
-        let said = machine.persist();
-        assert_eq!(said.code, Some(0), "{said:?}");
+        let said = machine.persist().exits(0);
         assert_eq!(machine.files(RUNNING), staged, "{path}");
         assert!(machine.profiles(EARLY).is_empty() && !machine.has(KEPT), "{path}");
         assert_eq!(said.kernel.matches("<4>").count(), 1, "{said:?}");
@@ -316,8 +304,7 @@ fn profiles_that_are_there_are_not_kept_too() {
     }
     // One profile's place is taken by a directory.
     let machine = booted().file(&format!("{RUNNING}/ens3.100.nmconnection/x"), "");
-    let said = machine.persist();
-    assert_eq!(said.code, Some(1), "{said:?}");
+    machine.persist().exits(1);
     let placed = machine.profiles(RUNNING);
     let kept = machine.profiles(KEPT);
     assert!(placed.iter().all(|name| !kept.contains(name)), "{placed:?} {kept:?}");
@@ -330,7 +317,7 @@ fn a_final_link_is_the_systems_own() {
     let machine = booted().file("elsewhere/hostname", "localhost\n");
     let link = machine.path("sysroot/etc/hostname");
     std::os::unix::fs::symlink(machine.path("elsewhere/hostname"), &link).unwrap();
-    assert_eq!(machine.persist().code, Some(0));
+    machine.persist().exits(0);
     assert!(link.is_symlink());
     assert_eq!(machine.read("elsewhere/hostname"), "localhost\n");
     assert_eq!(machine.profiles(RUNNING), ["ens3", "ens3.100"]);

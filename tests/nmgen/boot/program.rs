@@ -5,7 +5,11 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
-use tests::{program, skip, tree::files};
+use tests::{
+    program::{self, Exits as _},
+    skip,
+    tree::files,
+};
 
 const UNITS: &str = "etc/systemd/system";
 const WANTS: &str = "etc/systemd/system/initrd.target.wants";
@@ -69,8 +73,7 @@ fn one_archive_has_program_units_links_and_documents() {
     let source = program::root().join("tests/fixtures/targets/input/hosts");
     let (program, archive) = (path("nmgen"), path("archive"));
     let arguments = ["--with-program", program.to_str().unwrap(), "-o", archive.to_str().unwrap()];
-    let output = generate(&arguments, &source);
-    assert!(output.status.success(), "{output:?}");
+    generate(&arguments, &source).exits(0);
     fs::create_dir(path("root")).unwrap();
     unpack(&archive, &path("root"));
     has_program(&path("root"));
@@ -79,11 +82,10 @@ fn one_archive_has_program_units_links_and_documents() {
     assert!(documents.values().all(|mode| *mode == 0o600), "{documents:?}");
     // Always the same bytes.
     let first = fs::read(&archive).unwrap();
-    assert!(generate(&arguments, &source).status.success());
+    generate(&arguments, &source).exits(0);
     assert_eq!(fs::read(&archive).unwrap(), first);
     // One host's archive has no other's document.
-    let output = generate(&[&arguments[..], &["--host", "worker-1"]].concat(), &source);
-    assert!(output.status.success(), "{output:?}");
+    generate(&[&arguments[..], &["--host", "worker-1"]].concat(), &source).exits(0);
     fs::create_dir(path("one")).unwrap();
     unpack(&archive, &path("one"));
     has_program(&path("one"));
@@ -107,8 +109,7 @@ fn in_assisteds_layout_the_second_image_has_the_program() {
         "-o",
         out.to_str().unwrap(),
     ];
-    let output = generate(&arguments, &source);
-    assert!(output.status.success(), "{output:?}");
+    generate(&arguments, &source).exits(0);
     for directory in ["first", "second"] {
         fs::create_dir(path(directory)).unwrap();
     }

@@ -37,7 +37,7 @@ fn booted(line: &str) -> Machine {
         .card("ens4", "52:54:00:00:00:02")
         .command_line(&format!("nmgen.timeout=0 rd.neednet=1 {line}\n"))
         .host("worker-0", DOCUMENT);
-    assert_eq!(machine.boot().code, Some(0));
+    machine.boot().exits(0);
     for (index, name) in ["ens3", "ens3.100", "ens4"].iter().enumerate() {
         machine.write(&format!("sys/class/net/{name}/ifindex"), &format!("{index}\n"));
         machine.write(&format!("run/NetworkManager/devices/{index}"), STATE);
@@ -47,9 +47,8 @@ fn booted(line: &str) -> Machine {
 
 /// The interfaces whose state is gone after NetworkManager stopped.
 fn released(machine: &Machine) -> Vec<&'static str> {
-    assert_eq!(machine.persist().code, Some(0));
-    let said = machine.run(machine.command().arg("--release"));
-    assert_eq!(said.code, Some(0), "{said:?}");
+    machine.persist().exits(0);
+    machine.run(machine.command().arg("--release")).exits(0);
     assert!(!machine.has(RECORD));
     let names = ["ens3", "ens3.100", "ens4"].into_iter().enumerate();
     names
@@ -73,7 +72,7 @@ fn nothing_is_released_where_the_system_gets_or_has_the_profile() {
     let machine = booted("rd.neednet=1 ignition.firstboot");
     assert_eq!(released(&machine), [""; 0]);
     // A later boot: the mark is there, and the profiles with their uuids.
-    assert_eq!(machine.boot().code, Some(0));
+    machine.boot().exits(0);
     assert_eq!(released(&machine), [""; 0]);
 }
 
@@ -86,7 +85,7 @@ fn at_later_boots_what_the_system_has_replaced_is_released() {
     std::fs::remove_file(path("ens3.100")).unwrap();
     std::fs::remove_file(path("ens4")).unwrap();
     own(&machine, "other", &format!("uuid={OWN_UUID}\ntype=ethernet\ninterface-name=ens4\n"));
-    assert_eq!(machine.boot().code, Some(0));
+    machine.boot().exits(0);
     assert_eq!(released(&machine), ["ens3.100", "ens4"]);
 
     let machine = booted("rd.neednet=1 ignition.firstboot");
@@ -94,7 +93,7 @@ fn at_later_boots_what_the_system_has_replaced_is_released() {
     let port = machine.read(&format!("{RUNNING}/ens4.nmconnection"));
     let port = port.replace("[connection]\n", "[connection]\nmaster=br-ex\nslave-type=ovs-port\n");
     machine.write(&format!("{RUNNING}/ens4.nmconnection"), &port);
-    assert_eq!(machine.boot().code, Some(0));
+    machine.boot().exits(0);
     assert_eq!(released(&machine), ["ens4"]);
 }
 
@@ -110,7 +109,7 @@ fn an_authenticated_card_is_released_at_every_boot() {
     let machine = |line| {
         let machine = booted(line).file("usr/sbin/wpa_supplicant", "");
         let machine = machine.host("worker-0", &authenticated);
-        assert_eq!(machine.boot().code, Some(0));
+        machine.boot().exits(0);
         machine
     };
     let it = machine("ignition.firstboot");
@@ -120,12 +119,11 @@ fn an_authenticated_card_is_released_at_every_boot() {
         it.write(&format!("run/NetworkManager/devices/{index}"), STATE);
         assert!(it.has(&format!("{RUNNING}/{name}.nmconnection")));
     }
-    assert_eq!(it.boot().code, Some(0));
+    it.boot().exits(0);
     assert_eq!(released(&it), ["ens3", "ens3.100"]);
 
     let on_network = machine("ignition.firstboot netroot=nbd:192.0.2.9:4420");
-    let said = on_network.persist();
-    assert!(said.console.contains("nothing authenticates it again"), "{said:?}");
+    on_network.persist().says("nothing authenticates it again");
     assert!(!on_network.has(RECORD));
 }
 
@@ -144,7 +142,8 @@ interfaces:
         .host("worker-0", document);
     // The first boot, and a later one at which all is as it was.
     for _ in 0..2 {
-        assert_eq!((machine.boot().code, machine.persist().code), (Some(0), Some(0)));
+        machine.boot().exits(0);
+        machine.persist().exits(0);
         assert!(!machine.has(RECORD));
     }
     let path = format!("{RUNNING}/bond0.nmconnection");
@@ -153,7 +152,8 @@ interfaces:
         &path,
         &bond.replace("[connection]\n", "[connection]\nmaster=br-ex\nslave-type=ovs-port\n"),
     );
-    assert_eq!((machine.boot().code, machine.persist().code), (Some(0), Some(0)));
+    machine.boot().exits(0);
+    machine.persist().exits(0);
     let record = machine.read(RECORD);
     let mut names: Vec<&str> = record.lines().collect();
     names.sort_unstable();

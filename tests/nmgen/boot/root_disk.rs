@@ -63,8 +63,7 @@ fn machine(line: &str) -> Machine {
 
 fn has_kept(machine: &Machine, name: &str, text: &str) {
     let path = format!("{EARLY}/{name}.nmconnection");
-    let said = machine.boot();
-    assert_eq!(said.code, Some(0), "{said:?}");
+    let said = machine.boot().exits(0);
     assert_eq!(machine.read(&path), text);
     let mut expected = [name, "ens4"];
     expected.sort_unstable();
@@ -76,7 +75,7 @@ fn has_kept(machine: &Machine, name: &str, text: &str) {
         "{said:?}"
     );
     // The running system gets nothing for this card either.
-    assert_eq!(machine.persist().code, Some(0));
+    machine.persist().exits(0);
     assert_eq!(machine.profiles(RUNNING), ["ens4"]);
     assert_eq!(machine.read(&path), text);
 }
@@ -92,7 +91,7 @@ fn the_firmwares_card_is_never_touched() {
     }
     // NetworkManager waits for its carrier.
     let machine = machine("").file(&format!("{EARLY}/ibft.nmconnection"), IBFT);
-    assert_eq!(machine.boot().code, Some(0));
+    machine.boot().exits(0);
     let settings = machine.read("run/NetworkManager/conf.d/20-nmgen.conf");
     assert!(settings.contains("except:mac:52:54:00:00:00:01;"), "{settings}");
 }
@@ -117,7 +116,7 @@ fn the_command_lines_card_is_never_touched_when_the_root_disk_is_on_the_network(
     let nbft = ARGUMENT.replace("ens3", "nbft0");
     let machine = machine("").card("nbft0", "52:54:00:00:00:09");
     let machine = machine.file(&format!("{EARLY}/nbft0.nmconnection"), &nbft);
-    assert_eq!(machine.boot().code, Some(0));
+    machine.boot().exits(0);
     assert_eq!(machine.early(), ["ens3", "ens3.100", "ens4", "nbft0"]);
 }
 
@@ -128,8 +127,7 @@ fn each_displaced_profile_is_a_line() {
     let machine =
         machine("rd.nvmf.hostnqn=nqn.2014-08.org.nvmexpress:uuid:host rd.nvmf.discover=fc,auto");
     let machine = machine.file(&format!("{EARLY}/argument.nmconnection"), ARGUMENT);
-    let said = machine.boot();
-    assert_eq!(said.code, Some(0), "{said:?}");
+    let said = machine.boot().exits(0);
     assert_eq!(machine.profiles(EARLY), ["ens3", "ens3.100", "ens4"]);
     for name in ["argument", "default_connection"] {
         let line = format!("<6>nmgen: /{EARLY}/{name}.nmconnection gives way to it\n");
@@ -156,6 +154,6 @@ fn a_bond_of_the_command_line_goes_whole() {
     ] {
         machine = machine.file(&path, &text);
     }
-    assert_eq!(machine.boot().code, Some(0));
+    machine.boot().exits(0);
     assert_eq!(machine.early(), ["ens3", "ens3.100", "ens4", "ens8"]);
 }

@@ -1,9 +1,7 @@
 //! An address of many machines, as a BMC's network interface has it: it identifies none of them.
 
-use std::process::Command;
-
 use tests::machine::{EARLY, Machine};
-use tests::program;
+use tests::program::{self, Exits as _};
 
 use super::{marked, with_mac};
 
@@ -36,8 +34,7 @@ fn every_machine_of_the_fleet_finds_its_own_document() {
             // The order of the cards is no matter.
             for name in ["ens3", "zz3"] {
                 let machine = machine(state).card(name, own);
-                let said = machine.boot();
-                assert_eq!(said.code, Some(0), "{said:?}");
+                let said = machine.boot().exits(0);
                 assert!(machine.profiles(EARLY).contains(&format!("host{number}")), "{said:?}");
                 let warning = format!(
                     "<4>nmgen: {BMC} (usb0) identifies no machine: /etc/nmgen/worker-0.yml and \
@@ -53,8 +50,7 @@ fn every_machine_of_the_fleet_finds_its_own_document() {
 fn a_machine_that_has_no_other_address_takes_the_fallback() {
     for state in ["down", "up"] {
         let machine = machine(state).host("cluster", &marked("all"));
-        let said = machine.boot();
-        assert_eq!(said.code, Some(0), "{said:?}");
+        let said = machine.boot().exits(0);
         assert_eq!(machine.early(), ["all"], "{said:?}");
         assert_eq!(said.kernel.matches("<4>").count(), usize::from(state == "up"), "{said:?}");
     }
@@ -67,8 +63,7 @@ fn a_file_name_and_a_document_share_an_address_too() {
         .card("ens3", OWN[0])
         .host("52-54-00-00-00-01", &marked("a0"))
         .host("b", &with_mac("b0", OWN[0]));
-    let said = machine.boot();
-    assert_eq!(said.code, Some(0), "{said:?}");
+    let said = machine.boot().exits(0);
     let expected = "<4>nmgen: 52:54:00:00:00:01 (ens3) identifies no machine: \
                     /etc/nmgen/52-54-00-00-00-01.yml and /etc/nmgen/b.yml have this MAC address\n";
     assert!(said.kernel.starts_with(expected), "{said:?}");
@@ -79,13 +74,8 @@ fn a_file_name_and_a_document_share_an_address_too() {
 fn check_says_it_beforehand() {
     for (state, code) in [("up", 2), ("down", 0), ("ignore", 0)] {
         let machine = machine(state);
-        let output = Command::new(program::nmgen())
-            .arg("check")
-            .arg(machine.path("etc/nmgen"))
-            .output()
-            .unwrap();
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert_eq!(output.status.code(), Some(code), "{said}");
+        let output = program::nmgen_in(machine.path(""), &["check", "etc/nmgen"]).exits(code);
+        let said = output.err();
         assert_eq!(said.contains("[mac-on-two-hosts]"), code == 2, "{said}");
     }
 }

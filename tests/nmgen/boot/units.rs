@@ -4,7 +4,10 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
 
-use tests::{program, skip};
+use tests::{
+    program::{self, Exits as _},
+    skip,
+};
 
 #[tests::case]
 fn systemd_has_nothing_to_say_against_the_units() {
@@ -12,7 +15,7 @@ fn systemd_has_nothing_to_say_against_the_units() {
     let mut command = Command::new("systemd-analyze");
     command.current_dir(program::nmgen_module()).args(["verify", "--man=no"]);
     let output = command.args(["nmgen.service", "nmgen-persist.service"]).output().unwrap();
-    let said = String::from_utf8_lossy(&output.stderr);
+    let said = output.err();
     assert!(output.status.success() && said.is_empty(), "{said}");
 }
 
@@ -100,7 +103,7 @@ fn the_live_unit_starts_beside_the_one_that_it_replaces() {
         // Its own directories besides, for the targets.
         command.env("SYSTEMD_UNIT_PATH", format!("{}:", place.path().display()));
         let output = command.args(["verify", "--man=no", "all.target"]).output().unwrap();
-        let said = String::from_utf8_lossy(&output.stderr);
+        let said = output.err();
         assert!(!said.contains("cycle") && !said.contains("nmgen-live"), "{order}: {said}");
     }
 }
@@ -123,7 +126,7 @@ fn the_alias_can_come_before_the_installers_unit() {
         let mut command = Command::new("systemd-analyze");
         command.arg(format!("--root={}", root.path().display()));
         let output = command.args(["verify", "--man=no", unit]).output().unwrap();
-        String::from_utf8_lossy(&output.stderr).contains("'Installers'")
+        output.err().contains("'Installers'")
     };
     assert!(is_read());
     let link = root.path().join("etc/systemd/system.control").join(unit);

@@ -33,8 +33,7 @@ fn a_bond_of_virtual_functions_is_not_waited_for() {
         .card("ens1f0np0", "52:54:00:00:00:01")
         .command_line(LINE)
         .host("worker-0", &bond("eno1v0, eno1v1"));
-    let said = machine.boot();
-    assert_eq!(said.code, Some(0), "{said:?}");
+    machine.boot().exits(0);
     assert_eq!(machine.profiles(EARLY), ["bond0", "ens1f0np0", "ens1f0v0", "ens1f0v1"]);
     // A name of the owner's choice, in which `np` is no port.
     let named = bond("inputv0, inputv1").replace("eno1np0", "input");
@@ -82,8 +81,7 @@ fn a_function_that_nobody_makes_is_missed() {
         .card("eno1np0", "52:54:00:00:00:01")
         .command_line("nmgen.timeout=0\n")
         .host("worker-0", &bond("eno1v0, eno1v2"));
-    let said = machine.boot();
-    assert_eq!(said.code, Some(0), "{said:?}");
+    let said = machine.boot().exits(0);
     assert!(said.kernel.contains("<4>nmgen: eno1v2 did not appear within 0 s"), "{said:?}");
 }
 

@@ -52,8 +52,8 @@ fn wait_told(machine: &Machine, text: &str) {
     }
 }
 
-/// Runs the first step, and calls `happens` when it reports that it waits.
-fn boot_while(machine: &Machine, happens: impl FnOnce() + Send) -> (Said, Duration) {
+/// Runs the first step, which succeeds soon after what `happens` when it reports that it waits.
+fn boots_soon(machine: &Machine, happens: impl FnOnce() + Send) -> Said {
     let start = Instant::now();
     let said = thread::scope(|scope| {
         scope.spawn(|| {
@@ -62,13 +62,14 @@ fn boot_while(machine: &Machine, happens: impl FnOnce() + Send) -> (Said, Durati
         });
         machine.boot()
     });
-    (said, start.elapsed())
+    assert!(start.elapsed() < SOON, "{:?}: {said:?}", start.elapsed());
+    said.exits(0)
 }
 
 #[tests::case]
 fn a_card_that_comes_late_is_waited_for() {
     let machine = machine(LONG);
-    let (said, took) = boot_while(&machine, || {
+    let said = boots_soon(&machine, || {
         machine.plug("eth7", "52:54:00:00:00:02");
         machine.write("sys/class/net/eth7/ifindex", "3\n");
         // The kernel's name, until udevd has processed the card.
@@ -77,8 +78,6 @@ fn a_card_that_comes_late_is_waited_for() {
         std::fs::rename(path("eth7"), path("ens4")).unwrap();
         settle(&machine, 3);
     });
-    assert_eq!(said.code, Some(0), "{said:?}");
-    assert!(took < SOON, "{took:?}");
     assert_eq!(
         said.console,
         "nmgen: waiting for eth1 (52:54:00:00:00:02)\n\
@@ -106,14 +105,10 @@ interfaces:
         text.split_inclusive('\n').filter(|line| !line.contains(from)).collect::<String>()
     };
     let with_udevd = machine(LONG).host("worker-0", &document("storage"));
-    let (said, took) =
-        boot_while(&with_udevd, || arrive(&with_udevd, "ens4", 3, "52:54:00:00:00:02"));
-    assert_eq!(said.code, Some(0), "{said:?}");
-    assert!(took < SOON, "{took:?}");
+    boots_soon(&with_udevd, || arrive(&with_udevd, "ens4", 3, "52:54:00:00:00:02"));
     assert_eq!(with_udevd.early(), ["bond0", "ens3", "ens4", "ens4.100"]);
     let without = machine("nmgen.timeout=1\n").host("worker-0", text);
-    let said = without.boot();
-    assert_eq!(said.code, Some(0), "{said:?}");
+    without.boot().exits(0);
     let profiles = without.early();
     assert_eq!(profiles.len(), 5, "{profiles:?}");
     for (profile, expected) in
@@ -127,7 +122,7 @@ interfaces:
     let machine =
         machine(LONG).host("worker-0", &text.replace(", mac-address: 52:54:00:00:00:02", ""));
     let start = Instant::now();
-    assert_eq!(machine.boot().code, Some(2));
+    machine.boot().exits(2);
     assert!(start.elapsed() < SOON);
 }
 
@@ -138,13 +133,11 @@ fn a_card_that_is_being_renamed_is_waited_for() {
     machine.plug("eth7", "52:54:00:00:00:02");
     machine.write("sys/class/net/eth7/ifindex", "3\n");
     machine.write("run/udev/data/n3", "I:1\nE:ID_NET_NAME_PATH=ens4\nE:ID_RENAMING=1\n");
-    let (said, took) = boot_while(&machine, || {
+    boots_soon(&machine, || {
         let path = |name: &str| machine.path(&format!("sys/class/net/{name}"));
         std::fs::rename(path("eth7"), path("ens4")).unwrap();
         settle(&machine, 3);
     });
-    assert_eq!(said.code, Some(0), "{said:?}");
-    assert!(took < SOON, "{took:?}");
     assert_eq!(machine.early(), ["bond0", "ens3", "ens4"]);
 }
 
@@ -163,27 +156,22 @@ fn a_card_of_the_documents_name_comes_before_its_stand_in() {
             machine
         };
         let late = machine();
-        let (said, took) = boot_while(&late, || arrive(&late, "ens4", 3, "52:54:00:00:00:02"));
-        assert_eq!(said.code, Some(0), "{said:?}");
-        assert!(took < SOON, "{took:?}");
+        boots_soon(&late, || arrive(&late, "ens4", 3, "52:54:00:00:00:02"));
         assert_eq!(late.profiles(STAGED), ["ens4"]);
         // udev has the card already, under another name.
         let renamed = machine();
         renamed.plug("eth7", "52:54:00:00:00:02");
         renamed.write("sys/class/net/eth7/ifindex", "3\n");
         renamed.write("run/udev/data/n3", "I:1\nE:ID_RENAMING=1\n");
-        let (said, took) = boot_while(&renamed, || {
+        boots_soon(&renamed, || {
             let path = |name: &str| renamed.path(&format!("sys/class/net/{name}"));
             std::fs::rename(path("eth7"), path("ens4")).unwrap();
             settle(&renamed, 3);
         });
-        assert_eq!(said.code, Some(0), "{said:?}");
-        assert!(took < SOON, "{took:?}");
         assert_eq!(renamed.profiles(STAGED), ["ens4"]);
         // Where no other card comes, the boot card is meant.
         let alone = machine();
-        let said = alone.boot();
-        assert_eq!(said.code, Some(0), "{said:?}");
+        alone.boot().exits(0);
         assert_eq!(alone.profiles(STAGED), ["ens3"]);
     }
 }
@@ -224,7 +212,7 @@ fn cards_that_the_document_does_not_need_are_not_waited_for() {
     machine.plug("eth0", "52:54:00:00:00:03");
     machine.write("sys/class/net/eth0/ifindex", "4\n");
     let start = Instant::now();
-    assert_eq!(machine.boot().code, Some(0));
+    machine.boot().exits(0);
     assert!(start.elapsed() < SOON);
     assert_eq!(machine.early(), ["bond0", "ens3", "ens4"]);
 }
@@ -241,7 +229,7 @@ fn what_a_later_card_could_change_is_decided_when_udevd_is_done() {
     machine.write("sys/class/net/lo/ifindex", "1\n");
     machine.write("run/udev/data/n1", "");
     machine.write("run/udev/queue", "");
-    let (said, took) = boot_while(&machine, || {
+    let said = boots_soon(&machine, || {
         for (name, index, mac) in [("ens3", 2, "01"), ("ens4", 3, "02")] {
             machine.plug(name, &format!("52:54:00:00:00:{mac}"));
             machine.write(&format!("sys/class/net/{name}/ifindex"), &format!("{index}\n"));
@@ -249,8 +237,6 @@ fn what_a_later_card_could_change_is_decided_when_udevd_is_done() {
         machine.write("run/udev/data/n2", "I:1\n");
         settle(&machine, 3);
     });
-    assert_eq!(said.code, Some(0), "{said:?}");
-    assert!(took < SOON, "{took:?}");
     assert!(said.console.starts_with("nmgen: waiting for network cards\n"), "{said:?}");
     assert_eq!(machine.early(), ["bond0", "ens3", "ens4"]);
 
@@ -258,9 +244,7 @@ fn what_a_later_card_could_change_is_decided_when_udevd_is_done() {
     let machine = self::machine(LONG).host("cluster", CLUSTER);
     machine.write("sys/class/net/ens3/address", "02:00:00:00:00:01\n");
     machine.write("run/udev/queue", "");
-    let (said, took) = boot_while(&machine, || settle(&machine, 2));
-    assert_eq!(said.code, Some(0), "{said:?}");
-    assert!(took < SOON, "{took:?}");
+    boots_soon(&machine, || settle(&machine, 2));
     assert_eq!(machine.early(), ["dummy0"]);
 }
 
@@ -276,11 +260,9 @@ fn a_document_for_a_prefix_waits_for_udevd_too() {
     machine.write("run/udev/queue", "");
     machine.write("sys/class/net/ens9/ifindex", "2\n");
     machine.write("run/udev/data/n2", "I:1\n");
-    let (said, took) = boot_while(&machine, || {
+    boots_soon(&machine, || {
         arrive(&machine, "ens3", 3, "52:54:00:00:00:01");
     });
-    assert_eq!(said.code, Some(0), "{said:?}");
-    assert!(took < SOON, "{took:?}");
     assert_eq!(machine.early(), ["dummy0"]);
 }
 
@@ -291,14 +273,12 @@ fn the_directory_is_read_once() {
     let machine = machine(LONG).host("worker-1", &other);
     machine.write("sys/class/net/ens3/address", "02:00:00:00:00:01\n");
     machine.write("run/udev/queue", "");
-    let (said, took) = boot_while(&machine, || {
+    boots_soon(&machine, || {
         std::fs::remove_file(machine.path("etc/nmgen/worker-1.yml")).unwrap();
         for (name, index, mac) in [("ens4", 3, "01"), ("ens5", 4, "02")] {
             arrive(&machine, name, index, &format!("52:54:00:00:00:{mac}"));
         }
     });
-    assert_eq!(said.code, Some(0), "{said:?}");
-    assert!(took < SOON, "{took:?}");
     assert_eq!(machine.early(), ["bond0", "ens4", "ens5"]);
 }
 
@@ -306,14 +286,12 @@ fn the_directory_is_read_once() {
 fn a_machine_without_any_card_waits_for_one() {
     let machine = machine(LONG);
     std::fs::remove_dir_all(machine.path("sys/class/net/ens3")).unwrap();
-    let (said, took) = boot_while(&machine, || {
+    boots_soon(&machine, || {
         arrive(&machine, "ens3", 2, "52:54:00:00:00:01");
         // One event ends no wait but its own.
         wait_told(&machine, "waiting for eth1 (52:54:00:00:00:02)");
         arrive(&machine, "ens4", 3, "52:54:00:00:00:02");
     });
-    assert_eq!(said.code, Some(0), "{said:?}");
-    assert!(took < SOON, "{took:?}");
     assert_eq!(machine.early(), ["bond0", "ens3", "ens4"]);
 }
 
@@ -342,8 +320,7 @@ fn one_that_never_comes_is_done_without() {
 fn without_any_of_its_cards_the_default_goes_ahead() {
     let machine = machine("nmgen.host=worker-0 nmgen.timeout=1\n");
     machine.write("sys/class/net/ens3/address", "02:00:00:00:00:01\n");
-    let said = machine.boot();
-    assert_eq!(said.code, Some(1));
+    let said = machine.boot().exits(1);
     assert_eq!(
         said.kernel.lines().last(),
         Some(
@@ -359,8 +336,7 @@ fn without_any_of_its_cards_the_default_goes_ahead() {
 fn a_timeout_that_is_no_number_is_said() {
     let machine =
         Machine::with_card().command_line("nmgen.timeout=soon\n").host("cluster", CLUSTER);
-    let said = machine.boot();
-    assert_eq!(said.code, Some(0));
+    let said = machine.boot().exits(0);
     let warning = "<4>nmgen: nmgen.timeout=soon is not a number of seconds; using 60\n";
     assert!(said.kernel.starts_with(warning), "{said:?}");
 }
@@ -396,8 +372,8 @@ fn a_live_root_waits_for_the_cards_of_its_host() {
             plug("ens4", 3, "52:54:00:00:00:02");
         });
         machine.boot_live()
-    });
-    assert_eq!(said.code, Some(0), "{said:?}");
+    })
+    .exits(0);
     assert!(start.elapsed() < SOON, "{said:?}");
     assert_eq!(
         said.console,
@@ -428,8 +404,7 @@ fn a_live_root_waits_a_moment_for_a_card_that_udev_does_not_announce() {
     machine.write("sys/class/net/ens3/ifindex", "2\n");
     settle(&machine, 2);
     let start = Instant::now();
-    let said = machine.boot_live();
-    assert_eq!(said.code, Some(0), "{said:?}");
+    let said = machine.boot_live().exits(0);
     assert!(start.elapsed() < SOON, "{said:?}");
     assert!(said.console.contains("host0: going on without eno2"), "{said:?}");
     assert_eq!(machine.profiles(LIVE), ["ens3"]);
@@ -440,13 +415,11 @@ fn a_live_root_waits_a_moment_for_a_card_that_udev_does_not_announce() {
 fn a_card_that_comes_after_udev_was_idle_is_no_reason_for_the_fallback() {
     let machine = machine(LONG).host("cluster", CLUSTER);
     machine.write("sys/class/net/ens3/address", "02:00:00:00:00:01\n");
-    let (said, took) = boot_while(&machine, || {
+    boots_soon(&machine, || {
         for (name, index, mac) in [("ens4", 3, "01"), ("ens5", 4, "02")] {
             arrive(&machine, name, index, &format!("52:54:00:00:00:{mac}"));
         }
     });
-    assert_eq!(said.code, Some(0), "{said:?}");
-    assert!(took < SOON, "{took:?}");
     assert_eq!(machine.early(), ["bond0", "ens4", "ens5"]);
     // Nothing is waited for where no document is for an address.
     let machine = Machine::with_card().command_line(LONG).host("cluster", CLUSTER);
@@ -470,14 +443,12 @@ fn a_usb_card_with_a_local_address_is_no_card() {
     machine.write("run/udev/control", "");
     machine.write("sys/class/net/usb0/ifindex", "2\n");
     machine.write("run/udev/data/n2", "I:1\n");
-    let (said, took) = boot_while(&machine, || {
+    boots_soon(&machine, || {
         thread::sleep(Duration::from_secs(6));
         for (name, index, mac) in [("ens4", 3, "01"), ("ens5", 4, "02")] {
             arrive(&machine, name, index, &format!("52:54:00:00:00:{mac}"));
         }
     });
-    assert_eq!(said.code, Some(0), "{said:?}");
-    assert!(took < SOON, "{took:?}");
     assert_eq!(machine.early(), ["bond0", "ens4", "ens5"]);
 }
 
@@ -496,8 +467,7 @@ fn a_card_that_networkmanager_leaves_alone_is_none() {
         machine.write(&format!("sys/class/net/{name}/ifindex"), &format!("{index}\n"));
         machine.write(&format!("run/udev/data/n{index}"), entry);
     }
-    let said = machine.boot();
-    assert_eq!(said.code, Some(0), "{said:?}");
+    machine.boot().exits(0);
     assert_eq!(machine.early(), ["eth0"]);
 }
 
@@ -514,7 +484,6 @@ fn cards_that_share_a_port_are_told_by_their_names() {
         .on_bus("enc700", "ccwgroup")
         .command_line("nmgen.timeout=0\n")
         .host("worker-0", &format!("interfaces:\n{}{}", card("enc700"), card("enc600")));
-    let said = machine.boot();
-    assert_eq!(said.code, Some(0), "{said:?}");
+    machine.boot().exits(0);
     assert_eq!(machine.early(), ["enc600", "enc700"]);
 }

@@ -37,16 +37,14 @@ fn profile(keys: &str) -> String {
 /// The profiles of the running system, and what was said; `own` are its own files.
 fn given(line: &str, own: &[(&str, String)]) -> (Vec<String>, String) {
     let machine = machine(line);
-    let said = machine.boot();
-    assert_eq!(said.code, Some(0), "{said:?}");
+    machine.boot().exits(0);
     for (path, text) in own {
         let path = format!("sysroot/{path}");
         machine.write(&path, text);
         std::fs::set_permissions(machine.path(&path), std::fs::Permissions::from_mode(0o600))
             .unwrap();
     }
-    let said = machine.persist();
-    assert_eq!(said.code, Some(0), "{said:?}");
+    let said = machine.persist().exits(0);
     assert!(machine.profiles(EARLY).is_empty());
     let mut names = machine.profiles(RUNNING);
     names.retain(|name| name != "own");
@@ -167,7 +165,7 @@ fn a_configured_system_gets_nothing_unless_it_is_asked_for() {
 #[tests::case]
 fn a_profile_that_networkmanager_ignores_is_said() {
     let machine = machine(FIRST_BOOT);
-    assert_eq!(machine.boot().code, Some(0));
+    machine.boot().exits(0);
     machine.write(
         &format!("{RUNNING}/own.nmconnection"),
         &profile("type=ethernet\ninterface-name=ens5\n"),

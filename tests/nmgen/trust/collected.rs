@@ -1,7 +1,5 @@
 //! Accounts of nodes from a stranger cost their reader no more than those of nodes.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;

@@ -1,7 +1,5 @@
 //! Text of others controls no reader: neither a terminal, nor a console, a log, a program that reads JSON, or a browser.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::os::unix::ffi::OsStringExt as _;
@@ -10,6 +8,7 @@ use std::path::Path;
 use proptest::prelude::*;
 use proptest::sample::select;
 use tests::machine::Machine;
+use tests::program::Exits as _;
 use tests::tree;
 
 use super::{run, said, shown_by_a_boot};
@@ -180,9 +179,7 @@ fn a_name_with_a_control_of_direction_is_an_error() {
         ),
     ] {
         fs::write(place.path().join("a.yml"), document).unwrap();
-        let output = run(place.path(), &["check", "a.yml"]);
-        let said = String::from_utf8(output.stderr).unwrap();
-        assert!(said.contains(&format!("error[{rule}]")), "{said}");
+        run(place.path(), &["check", "a.yml"]).reports(&format!("error[{rule}]"));
     }
 }
 
