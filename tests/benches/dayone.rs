@@ -60,14 +60,13 @@ fn main() {
     let node = Node::new("worker-0").nic(Nic::new("eno1", tests::dayone::MAC));
     let older = program::older_dayone();
     let node = with_programs(node, [&dayone, older.unwrap_or(&dayone)])
-        .keyfile("eno1", DAY_ONE)
+        .day_one()
         .bind(nmstate, "/usr/local/bin/nmstate-apply");
     lab.run(node, &Peer::new(), |case| measure(case, older.is_some())).unwrap();
 }
 
 fn measure(case: &mut Case<'_>, has_older: bool) -> Result<(), tests::lab::Error> {
-    case.boot()?;
-    let inside = case.inside()?;
+    let inside = case.boot()?;
     // A document written by hand starts these units: at boot, nothing runs beside the agent.
     inside.sh("systemctl stop kubelet.service dayone-pending.path dayone-health.path")?;
     let document = Document::new().text();
@@ -173,8 +172,7 @@ fn agent(inside: &Inside, document: &str, program: &str) -> Result<Duration, tes
     inside.write(HOST_FILE, document)?;
     let mark = mark(inside)?;
     inside.sh("systemctl start dayone.service")?;
-    let outcome = outcome(inside, Some(&mark))?;
-    assert_eq!(outcome.exit, 0, "{}", outcome.text());
+    outcome(inside, Some(&mark))?.exits(0);
     let unit = inside.unit("dayone.service")?;
     Ok(unit.active_enter.unwrap() - unit.exec_start.unwrap())
 }

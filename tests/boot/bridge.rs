@@ -76,9 +76,7 @@ fn works(case: &VmCase<'_>, link: &str) -> Result<Inside> {
     for address in [ADDRESS, ON_VLAN, ON_STORAGE, ON_BACKUP] {
         assert!(case.peer().pings(address, SOON)?, "{address} with br-ex on {link}");
     }
-    let status = inside.run(&["dayone", "status"])?;
-    assert_eq!(status.status.code(), Some(0), "{status}");
-    assert!(status.stdout.contains(&format!("br-ex on {link}")), "{status}");
+    inside.run(&["dayone", "status"])?.exits(0).says(&format!("br-ex on {link}"));
     let same = inside.sh(&format!(
         "cat /sys/class/net/{link}/address /sys/class/net/br-ex/address | uniq | wc -l"
     ))?;

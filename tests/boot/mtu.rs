@@ -53,14 +53,12 @@ fn is_skipped(case: &VmCase<'_>, told: &str) -> Result<Inside> {
 
 fn applies(inside: &Inside, mtu: u16, exit: i32) -> Result<String> {
     inside.write(&format!("/etc/nmstate/openshift/{NAME}.yml"), &document(mtu))?;
-    let output = inside.run_within(&["dayone", "apply"], VmCase::BOOT)?;
-    assert_eq!(output.status.code(), Some(exit), "{output}");
+    let output = inside.run_within(&["dayone", "apply"], VmCase::BOOT)?.exits(exit);
     Ok([output.stdout.as_str(), &output.stderr].concat())
 }
 
 fn status(inside: &Inside, exit: i32) -> Result<String> {
-    let status = inside.run(&["dayone", "status"])?;
-    assert_eq!(status.status.code(), Some(exit), "{status}");
+    let status = inside.run(&["dayone", "status"])?.exits(exit);
     Ok(unwrapped(&status.stdout))
 }
 

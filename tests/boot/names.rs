@@ -46,8 +46,7 @@ fn in_force(case: &VmCase<'_>, card: &str) -> Result<Inside> {
     let interfaces = inside.sh("ovs-vsctl list-ifaces br-ex")?;
     assert!(interfaces.lines().any(|interface| interface == card), "{interfaces}");
     assert!(case.peer().pings(ADDRESS, SOON)?, "{ADDRESS}");
-    let status = inside.run(&["dayone", "status"])?;
-    assert_eq!(status.status.code(), Some(0), "{status}");
+    let status = inside.run(&["dayone", "status"])?.exits(0);
     assert!(status.stdout.starts_with("IN FORCE: "), "{status}");
     Ok(inside)
 }

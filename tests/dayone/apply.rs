@@ -5,11 +5,12 @@ use std::net::IpAddr;
 use serde_json::{Value, json};
 use tests::{
     dayone::{
-        ADDRESS, ADDRESS6, APISERVER, APPLIED, CLUSTER, DAY_ONE, Document, HOST_FILE, MAC, MANAGER,
-        SOON, agent, attempt, day_one_dhcp, exports, outcome, settle, start, unwrapped, worker,
+        ADDRESS, ADDRESS6, APISERVER, APPLIED, CLUSTER, Document, HOST_FILE, MAC, MANAGER, SOON,
+        agent, attempt, day_one_dhcp, exports, outcome, settle, start, try_document, unwrapped,
+        worker,
     },
     derived::{balance_slb, in_userspace},
-    lab::{Case, Error, Inside, Lab, Nic, Node, Peer},
+    lab::{Case, Error, Inside, Nic, Node, Peer},
 };
 
 const RECORD: &str = "/var/lib/dayone/record.json";
@@ -22,8 +23,7 @@ fn in_force(
     text: &str,
 ) -> Result<Inside, Error> {
     let inside = case.inside()?;
-    let outcome = outcome(&inside, None)?;
-    assert_eq!(outcome.exit, 0, "{}", outcome.text());
+    outcome(&inside, None)?.exits(0);
     for address in addresses {
         assert!(case.peer().pings(*address, SOON)?, "{address}");
         assert_eq!(case.peer().mac_of(*address)?.as_deref(), Some(MAC), "{address}");
@@ -41,23 +41,20 @@ fn in_force(
     let routes = inside.read("/run/lab-kubelet/routes")?.unwrap_or_default();
     assert!(routes.contains("\"default\"") && routes.contains("\"br-ex\""), "{routes}");
     assert_eq!(inside.read(APPLIED)?.as_deref(), Some(text));
-    let status = inside.run(&["dayone", "status"])?;
-    assert_eq!(status.status.code(), Some(0), "{status}");
-    assert!(status.stdout.contains(file), "{status}");
+    inside.run(&["dayone", "status"])?.exits(0).says(file);
     exports(&inside)?;
     Ok(inside)
 }
 
 #[tests::case]
 fn static_host_file_with_the_operators_units_beside_it() -> Result<(), Error> {
-    let lab = Lab::open()?;
     let text = Document::new().text();
     let node = worker()
-        .keyfile("eno1", DAY_ONE)
-        .file(HOST_FILE, &text, 0o644)
+        .day_one()
+        .document(&text)
         .file(APISERVER.0, APISERVER.1, 0o644)
         .machine_config_operator();
-    lab.run(node, &Peer::new(), |case| {
+    node.run(&Peer::new(), |case| {
         case.boot()?;
         let inside = in_force(case, &[ADDRESS.into()], HOST_FILE, &text)?;
         assert!(case.peer().api_connections() >= 1);
@@ -79,7 +76,6 @@ fn static_host_file_with_the_operators_units_beside_it() -> Result<(), Error> {
 /// that the kernel shows their addresses as those of other programs.
 #[tests::case]
 fn dhcp_keeps_its_lease() -> Result<(), Error> {
-    let lab = Lab::open()?;
     let mut document = Document::new();
     document.ip =
         "  ipv4:\n    enabled: true\n    dhcp: true\n  ipv6:\n    enabled: false\n".into();
@@ -91,10 +87,10 @@ fn dhcp_keeps_its_lease() -> Result<(), Error> {
     let text = text.replace(on_interface, "type: ovs-interface\n  state: up\n");
     let node = worker()
         .keyfile("eno1", &day_one_dhcp())
-        .file(HOST_FILE, &text, 0o644)
+        .document(&text)
         .file(APPLIED, "", 0o644)
         .settings("[wait]\nnetwork = 2\n");
-    lab.run(node, &Peer::new().dhcp().endless_leases().mtu(9000), |case| {
+    node.run(&Peer::new().dhcp().endless_leases().mtu(9000), |case| {
         case.boot()?;
         let address = the_one_lease(case)?;
         let inside = in_force(case, &[address], HOST_FILE, &text)?;
@@ -133,11 +129,8 @@ fn a_larger_mtu_of_the_network_is_told(inside: &Inside) -> Result<(), Error> {
     inside.wait_journal(&["SYSLOG_IDENTIFIER=dayone", "PRIORITY=4"], SOON, |entry| {
         entry.message() == told
     })?;
-    let status = inside.run(&["dayone", "status"])?;
-    assert!(unwrapped(&status.stdout).contains(told), "{status}");
-    let probe = inside.run(&["dayone", "probe"])?;
-    assert_eq!(probe.status.code(), Some(3), "{probe}");
-    assert!(unwrapped(&probe.stdout).contains(told), "{probe}");
+    inside.run(&["dayone", "status"])?.says_wrapped(told);
+    let probe = inside.run(&["dayone", "probe"])?.exits(3).says_wrapped(told);
     assert!(!probe.stdout.contains("switch"), "{probe}");
     Ok(())
 }
@@ -152,9 +145,7 @@ fn another_lease_is_told(inside: &Inside, text: &str, leased: IpAddr) -> Result<
         "type: ovs-interface\n",
         "type: ovs-interface\n  mac-address: 52:54:00:00:00:77\n",
     );
-    inside.write(HOST_FILE, &other)?;
-    let it = attempt(inside)?;
-    assert_eq!(it.exit, 0, "{}", it.text());
+    try_document(inside, &other)?.exits(0);
     let status = unwrapped(&inside.sh("dayone status")?);
     assert!(status.contains(&format!("and before the change {leased}/24 on br-ex")), "{status}");
     Ok(())
@@ -162,9 +153,7 @@ fn another_lease_is_told(inside: &Inside, text: &str, leased: IpAddr) -> Result<
 
 fn a_record_that_is_lost_is_written_anew(inside: &Inside) -> Result<(), Error> {
     inside.sh("rm -r /var/lib/dayone/*")?;
-    let adopted = attempt(inside)?;
-    assert_eq!(adopted.exit, 0, "{}", adopted.text());
-    assert!(adopted.text().contains("in force by another tool"), "{}", adopted.text());
+    attempt(inside)?.exits(0).says("in force by another tool");
     let record = inside.read(RECORD)?.unwrap_or_default();
     assert!(record.contains("\"ipv4\""), "{record}");
     Ok(())
@@ -179,17 +168,14 @@ fn a_record_without_a_network_is_no_proof(inside: &Inside) -> Result<(), Error> 
     assert!(network.is_some(), "{text}");
     inside.write(RECORD, &record.to_string())?;
     inside.sh("nmcli connection down br-ex-if")?;
-    let applied = attempt(inside)?;
-    assert_eq!(applied.exit, 0, "{}", applied.text());
+    let applied = attempt(inside)?.exits(0);
     assert!(!applied.text().contains("in force already"), "{}", applied.text());
     assert_ne!(inside.sh("ip -oneline -4 address show dev br-ex scope global")?, "");
     Ok(())
 }
 
 fn a_leased_address_goes_with_its_lease(inside: &Inside, leased: IpAddr) -> Result<(), Error> {
-    inside.write(HOST_FILE, &Document::new().text())?;
-    let it = attempt(inside)?;
-    assert_eq!(it.exit, 0, "{}", it.text());
+    try_document(inside, &Document::new().text())?.exits(0);
     let addresses = inside.sh("ip -oneline -4 address show dev br-ex scope global")?;
     assert!(addresses.contains(&ADDRESS.to_string()), "{addresses}");
     assert!(!addresses.contains(&format!("{leased}/")), "{addresses}");
@@ -199,7 +185,6 @@ fn a_leased_address_goes_with_its_lease(inside: &Inside, leased: IpAddr) -> Resu
 /// With the userspace datapath nmstate reads the settings of br-ex from a profile that NetworkManager generates for its tap.
 #[tests::case]
 fn dhcp_of_both_families_with_a_metric() -> Result<(), Error> {
-    let lab = Lab::open()?;
     let mut document = Document::new();
     document.ip = "  description: uplink\n  \
                    ipv4: {enabled: true, dhcp: true, auto-route-metric: 48}\n  \
@@ -209,8 +194,8 @@ fn dhcp_of_both_families_with_a_metric() -> Result<(), Error> {
     let text = document.text();
     // The second family comes when the first one has long been there, as where a switch asks the router late.
     let late = "echo 3 >/proc/sys/net/ipv6/conf/default/dad_transmits";
-    let node = worker().keyfile("eno1", &day_one_dhcp()).file(HOST_FILE, &text, 0o644).early(late);
-    lab.run(node, &Peer::new().dhcp().router_advertisements(), |case| {
+    let node = worker().keyfile("eno1", &day_one_dhcp()).document(&text).early(late);
+    node.run(&Peer::new().dhcp().router_advertisements(), |case| {
         case.boot()?;
         let inside = in_force(case, &[], HOST_FILE, &text)?;
         for family in ["-4", "-6"] {
@@ -247,7 +232,6 @@ fn dhcp_of_both_families_with_a_metric() -> Result<(), Error> {
 
 #[tests::case]
 fn dual_stack_from_cluster_yml() -> Result<(), Error> {
-    let lab = Lab::open()?;
     let mut document = Document::new().with(
         "  ipv6:\n    enabled: false\n",
         "  ipv6:\n    enabled: true\n    autoconf: false\n    dhcp: false\n    address:\n    - ip: 2001:db8::10\n      prefix-length: 64\n",
@@ -256,8 +240,7 @@ fn dual_stack_from_cluster_yml() -> Result<(), Error> {
         "  - destination: ::/0\n    next-hop-address: 2001:db8::1\n    next-hop-interface: br-ex\n",
     );
     let text = document.text();
-    let node = worker().keyfile("eno1", DAY_ONE).file(CLUSTER, &text, 0o644);
-    lab.run(node, &Peer::new(), |case| {
+    worker().day_one().file(CLUSTER, &text, 0o644).run(&Peer::new(), |case| {
         case.boot()?;
         let inside = in_force(case, &[ADDRESS.into(), ADDRESS6.into()], CLUSTER, &text)?;
         assert!(inside.sh("ip -6 route show default")?.contains("via 2001:db8::1 dev br-ex"));
@@ -268,9 +251,7 @@ fn dual_stack_from_cluster_yml() -> Result<(), Error> {
              nmcli device reapply br-ex",
         )?;
         inside.write("/etc/dayone/dayone.toml", "[wait]\nnetwork = 2\n")?;
-        let second = attempt(&inside)?;
-        assert_eq!(second.exit, 0, "{}", second.text());
-        assert!(second.text().contains("in force already"), "{}", second.text());
+        attempt(&inside)?.exits(0).says("in force already");
         let status = unwrapped(&inside.run(&["dayone", "status"])?.stdout);
         assert!(status.contains("the other family works, but"), "{status}");
         assert!(!inside.sh("ip address show dev br-ex")?.contains("2001:db8::10"));
@@ -281,16 +262,14 @@ fn dual_stack_from_cluster_yml() -> Result<(), Error> {
 
 #[tests::case]
 fn card_that_appears_late_is_waited_for() -> Result<(), Error> {
-    let lab = Lab::open()?;
     let text = Document::new().text();
     // Beside a datapath in userspace the kernel sees what reaches a card too, and would answer for br-ex with the card's address.
     let node = agent(Node::new("worker-0"))
-        .keyfile("eno1", DAY_ONE)
-        .file(HOST_FILE, &text, 0o644)
+        .day_one()
+        .document(&text)
         .early("echo 1 >/proc/sys/net/ipv4/conf/all/arp_ignore");
-    lab.run(node, &Peer::new(), |case| {
-        case.power_on()?;
-        let inside = case.inside()?;
+    node.run(&Peer::new(), |case| {
+        let inside = case.power_on()?;
         // The delay, as counted by the agent.
         let said = "systemctl show --property=StatusText dayone.service \
                     | grep -E 'waiting for link eno1 \\(([5-9]|[1-9][0-9]) s of 60\\)'";
@@ -322,9 +301,7 @@ fn a_bond_of_open_vswitch_takes_both_cards(case: &mut Case<'_>) -> Result<(), Er
     case.plug(Nic::new("eno2", "52:54:00:00:00:02"))?;
     let text = in_userspace(&balance_slb(BONDED).expect("a derived document"));
     let inside = case.inside()?;
-    inside.write(HOST_FILE, &text)?;
-    let it = attempt(&inside)?;
-    assert_eq!(it.exit, 0, "{}", it.text());
+    try_document(&inside, &text)?.exits(0);
     assert!(inside.sh("dayone diff")?.contains("# no difference"));
     // Either of the two proves the next boot.
     let record = inside.read(RECORD)?.unwrap_or_default();
@@ -341,8 +318,7 @@ fn a_bond_of_open_vswitch_takes_both_cards(case: &mut Case<'_>) -> Result<(), Er
     }
     case.connect("eno1", false)?;
     assert!(case.peer().pings(ADDRESS, SOON)?);
-    let status = case.inside()?.run(&["dayone", "status"])?;
-    assert_eq!(status.status.code(), Some(0), "{status}");
+    case.inside()?.run(&["dayone", "status"])?.exits(0);
     Ok(())
 }
 
@@ -384,9 +360,7 @@ fn br_ex_is_on_a_trunk_beside_a_second_bridge(case: &mut Case<'_>) -> Result<(),
     case.connect("eno1", true)?;
     case.plug(Nic::new("eno3", "52:54:00:00:00:03"))?;
     let inside = case.inside()?;
-    inside.write(HOST_FILE, TRUNK)?;
-    let it = attempt(&inside)?;
-    assert_eq!(it.exit, 0, "{}", it.text());
+    try_document(&inside, TRUNK)?.exits(0);
     assert!(case.peer().pings(ADDRESS, SOON)?);
     let ports = "ovs-vsctl get port uplink bond_mode vlan_mode trunks -- get port storage tag -- list-ports br-local \
                  -- get open_vswitch . external_ids:ovn-bridge-mappings";
@@ -398,8 +372,7 @@ fn br_ex_is_on_a_trunk_beside_a_second_bridge(case: &mut Case<'_>) -> Result<(),
     assert!(exported.contains("mode: active-backup") && exported.contains("tenants"), "{exported}");
     case.connect("eno1", false)?;
     assert!(case.peer().pings(ADDRESS, SOON)?);
-    let status = case.inside()?.run(&["dayone", "status"])?;
-    assert_eq!(status.status.code(), Some(0), "{status}");
+    case.inside()?.run(&["dayone", "status"])?.exits(0);
     Ok(())
 }
 
@@ -407,18 +380,13 @@ fn br_ex_is_on_a_trunk_beside_a_second_bridge(case: &mut Case<'_>) -> Result<(),
 /// document back minutes later.
 #[tests::case]
 fn slow_networkmanager_is_left_no_checkpoint() -> Result<(), Error> {
-    let lab = Lab::open()?;
-    let node = worker().keyfile("eno1", DAY_ONE).file(HOST_FILE, "", 0o644);
-    lab.run(node, &Peer::new(), |case| {
-        case.boot()?;
-        let inside = case.inside()?;
-        assert_eq!(outcome(&inside, None)?.exit, 0);
+    worker().day_one().document("").run(&Peer::new(), |case| {
+        let inside = case.boots(0)?;
         settle(&inside)?;
         let slow = "main=$(systemctl show --property=MainPID --value NetworkManager.service); \
                     while kill -STOP $main; do sleep 0.2; kill -CONT $main; sleep 0.05; done";
         inside.sh(&format!("systemd-run --unit=slow sh -c '{slow}'"))?;
-        inside.write(HOST_FILE, &Document::new().text())?;
-        let it = attempt(&inside)?;
+        let it = try_document(&inside, &Document::new().text())?;
         inside.sh(
             "systemctl stop slow.service; systemctl kill --signal=CONT NetworkManager.service",
         )?;
@@ -444,9 +412,8 @@ fn checkpoints_of_others_are_waited_for(inside: &Inside) -> Result<(), Error> {
     let begin = start(inside)?;
     let says = "systemctl show --property=StatusText dayone.service";
     inside.wait_sh(&format!("{says} | grep --quiet \"{waits}\""), SOON)?;
-    let it = outcome(inside, Some(&begin))?;
-    assert_eq!(it.exit, 0, "{}", it.text());
-    let told = inside.journal(&[begin.argument(), "SYSLOG_IDENTIFIER=dayone"])?;
+    outcome(inside, Some(&begin))?.exits(0);
+    let told = inside.journal(&begin.entries())?;
     assert!(told.iter().any(|entry| entry.message().starts_with(waits)), "{told:?}");
     // Neither a failed attempt nor a word on the console.
     for failure in ["WAITING: ", "the next attempt", "rolling back"] {
@@ -456,11 +423,8 @@ fn checkpoints_of_others_are_waited_for(inside: &Inside) -> Result<(), Error> {
 
     let checkpoint = create(0)?;
     // What is in force needs no checkpoint.
-    let it = attempt(inside)?;
-    assert!(it.text().contains("in force already"), "{}", it.text());
-    inside.write(HOST_FILE, &Document::new().text())?;
-    let it = attempt(inside)?;
-    assert_eq!(it.exit, 1, "{}", it.text());
+    attempt(inside)?.says("in force already");
+    let it = try_document(inside, &Document::new().text())?.exits(1);
     for told in ["another program holds a checkpoint", "eno1", "has no end", &checkpoint] {
         assert!(it.text().contains(told), "{}", it.text());
     }
@@ -470,20 +434,16 @@ fn checkpoints_of_others_are_waited_for(inside: &Inside) -> Result<(), Error> {
     let audit = inside.sh(commands[0])?;
     assert!(audit.contains("checkpoint-create") && audit.contains(" pid="), "{audit}");
     inside.sh(commands[1])?;
-    let it = attempt(inside)?;
-    assert_eq!(it.exit, 0, "{}", it.text());
+    attempt(inside)?.exits(0);
     Ok(())
 }
 
 /// A document with mode 0600 and secrets in it: neither copies nor output disclose them.
 #[tests::case]
 fn copies_are_as_readable_as_their_document_and_secrets_are_not_printed() -> Result<(), Error> {
-    let lab = Lab::open()?;
     let text = Document::new().text();
-    lab.run(worker().keyfile("eno1", DAY_ONE).file(HOST_FILE, &text, 0o600), &Peer::new(), |case| {
-        case.boot()?;
-        let inside = case.inside()?;
-        assert_eq!(outcome(&inside, None)?.exit, 0);
+    worker().day_one().file(HOST_FILE, &text, 0o600).run(&Peer::new(), |case| {
+        let inside = case.boots(0)?;
         let modes = inside.sh(&format!("stat -c %a {APPLIED} {RECORD}"))?;
         assert_eq!(modes, "600\n600");
         let kept = inside.run(&["dayone", "export", "--last-good"])?;
@@ -492,8 +452,7 @@ fn copies_are_as_readable_as_their_document_and_secrets_are_not_printed() -> Res
         let secret = "state: up\n  802.1x:\n    identity: worker-0\n    eap-methods: [peap]\n    \
                       phase2-auth: mschapv2\n    password: not-to-be-seen\n";
         inside.write(HOST_FILE, &text.replacen("state: up\n", secret, 1))?;
-        let diff = inside.run(&["env", "DAYONE_LOG=debug", "dayone", "diff"])?;
-        assert!(diff.stdout.contains("802.1x"), "{diff}");
+        let diff = inside.run(&["env", "DAYONE_LOG=debug", "dayone", "diff"])?.says("802.1x");
         assert!(!diff.to_string().contains("not-to-be-seen"), "{diff}");
         Ok(())
     })

@@ -2,10 +2,11 @@
 
 use tests::{
     dayone::{
-        ADDRESS, APPLIED, ATTEMPT, DAY_ONE, Document, HASTE, HOST_FILE, SOON, STATUS, attempt,
-        kubelet_ran, mark, outcome, picture, settle, unwrapped, worker,
+        ADDRESS, APPLIED, ATTEMPT, DAY_ONE, Document, ENTRIES, HASTE, HOST_FILE, SOON, STATUS,
+        attempt, kubelet_ran, mark, outcome, picture, settle, try_document, unwrapped, worker,
+        wrong_gateway,
     },
-    lab::{Case, Error, Inside, Lab, Nic, Node, Peer},
+    lab::{Case, Error, Inside, Nic, Node, Peer},
     wire::{has, probed},
 };
 
@@ -13,11 +14,7 @@ use tests::{
 fn node(document: &str) -> Node {
     let settings = HASTE.replace("max-attempts = 0\n", "");
     assert_ne!(settings, HASTE);
-    worker().keyfile("eno1", DAY_ONE).file(HOST_FILE, document, 0o644).settings(&settings)
-}
-
-fn wrong_gateway() -> String {
-    Document::new().with("192.0.2.1\n    next-hop", "192.0.2.254\n    next-hop").text()
+    worker().day_one().document(document).settings(&settings)
 }
 
 /// Output and exit code of `dayone status --json`.
@@ -31,10 +28,8 @@ fn status(inside: &Inside) -> Result<(serde_json::Value, Option<i32>), Error> {
 /// Starts the agent again: the document is given up, and the network is left alone.
 fn given_up(case: &Case<'_>, before: &str) -> Result<(), Error> {
     let inside = case.inside()?;
-    let it = attempt(&inside)?;
-    assert!(it.text().contains("failed 3 times and is not tried again"), "{}", it.text());
+    let it = attempt(&inside)?.exits(3).says("failed 3 times and is not tried again");
     assert!(it.text().contains("gateway 192.0.2.254"), "the cause in {}", it.text());
-    assert_eq!(it.exit, 3, "{}", it.text());
     let (json, code) = status(&inside)?;
     assert_eq!(code, Some(3), "{json}");
     assert_eq!(json["outcome"], "given-up", "{json}");
@@ -43,8 +38,7 @@ fn given_up(case: &Case<'_>, before: &str) -> Result<(), Error> {
         phases.iter().all(|phase| phase["phase"] == "select" || phase["phase"] == "check"),
         "{json}"
     );
-    let text = inside.run(&["dayone", "status"])?;
-    assert!(text.stdout.contains("failed too often, not tried again"), "{text}");
+    let text = inside.run(&["dayone", "status"])?.says("failed too often, not tried again");
     assert!(text.stdout.contains("3 of document"), "{text}");
     assert_eq!(picture(&inside)?, before);
     assert!(case.peer().pings(ADDRESS, SOON)?);
@@ -54,42 +48,30 @@ fn given_up(case: &Case<'_>, before: &str) -> Result<(), Error> {
 
 #[tests::case]
 fn document_that_failed_three_times_waits_for_a_change_or_a_word() -> Result<(), Error> {
-    let lab = Lab::open()?;
-    lab.run(node(&wrong_gateway()), &Peer::new(), |case| {
-        case.power_on()?;
-        let inside = case.inside()?;
-        let first = outcome(&inside, None)?;
-        assert_eq!(first.exit, 3, "{}", first.text());
+    node(&wrong_gateway()).run(&Peer::new(), |case| {
+        let inside = case.power_on()?;
+        outcome(&inside, None)?.exits(3);
         inside.sh("systemctl stop dayone.service")?;
         let before = picture(&inside)?;
         assert!(before.contains(DAY_ONE) && !before.contains("br-ex"), "{before}");
         for _ in 0..2 {
-            let again = attempt(&inside)?;
-            assert!(again.text().contains("gateway 192.0.2.254"), "{}", again.text());
+            attempt(&inside)?.says("gateway 192.0.2.254");
         }
         given_up(case, &before)?;
         // A power cut does not reset the count, which is on disk; the boot tries once more, since somebody may have mended the
         // network.
         case.cut_power()?;
-        case.power_on()?;
-        let inside = case.inside()?;
-        let booted = outcome(&inside, None)?;
-        assert!(booted.text().contains("gateway 192.0.2.254"), "{}", booted.text());
-        assert_eq!(booted.exit, 3, "{}", booted.text());
-        inside.wait_journal(&["SYSLOG_IDENTIFIER=dayone"], ATTEMPT, |entry| {
-            entry.message().contains("failed 4 times and is not tried again")
-        })?;
+        let inside = case.power_on()?;
+        outcome(&inside, None)?.exits(3).says("gateway 192.0.2.254");
+        inside.wait_message(&ENTRIES, ATTEMPT, "failed 4 times and is not tried again")?;
         // A card with a carrier may be what the attempts lacked: one more follows.
         case.plug(Nic::new("eno2", "52:54:00:00:00:02"))?;
-        inside.wait_journal(&["SYSLOG_IDENTIFIER=dayone"], ATTEMPT, |entry| {
-            entry.message().contains("failed 5 times and is not tried again")
-        })?;
+        inside.wait_message(&ENTRIES, ATTEMPT, "failed 5 times and is not tried again")?;
         case.unplug("eno2");
         settle(&inside)?;
 
         inside.sh("systemctl stop kubelet.service dayone.service")?;
-        let retried = inside.run(&["dayone", "apply", "--retry"])?;
-        assert_eq!(retried.status.code(), Some(3), "{retried}");
+        inside.run(&["dayone", "apply", "--retry"])?.exits(3);
         let (json, _) = status(&inside)?;
         assert_eq!(json["outcome"], "rolled-back", "{json}");
         // The count starts again at one.
@@ -99,9 +81,7 @@ fn document_that_failed_three_times_waits_for_a_change_or_a_word() -> Result<(),
         given_up(case, &before)?;
 
         let good = Document::new().text();
-        inside.write(HOST_FILE, &good)?;
-        let changed = attempt(&inside)?;
-        assert_eq!(changed.exit, 0, "{}", changed.text());
+        try_document(&inside, &good)?.exits(0);
         assert_eq!(inside.read(APPLIED)?, Some(good));
         inside.wait_unit("kubelet.service", "active", SOON)?;
         assert!(case.peer().pings(ADDRESS, SOON)?);
@@ -111,19 +91,15 @@ fn document_that_failed_three_times_waits_for_a_change_or_a_word() -> Result<(),
 
 #[tests::case]
 fn rollback_returns_to_last_good_and_says_so() -> Result<(), Error> {
-    let lab = Lab::open()?;
     let good = Document::new().text();
-    lab.run(node(""), &Peer::new(), |case| {
-        case.boot()?;
-        let inside = case.inside()?;
-        assert_eq!(outcome(&inside, None)?.exit, 0);
+    node("").run(&Peer::new(), |case| {
+        let inside = case.boots(0)?;
         settle(&inside)?;
         let before = picture(&inside)?;
         // Without a last good configuration nothing changes, and the boot's status stays.
         let told = inside.read(STATUS)?;
         assert!(told.is_some());
-        let none = inside.run(&["dayone", "rollback"])?;
-        assert_eq!(none.status.code(), Some(1), "{none}");
+        let none = inside.run(&["dayone", "rollback"])?.exits(1);
         assert!(none.stderr.contains("there is no last good configuration"), "{none}");
         assert_eq!(picture(&inside)?, before);
         assert_eq!(inside.read(STATUS)?, told);
@@ -135,17 +111,14 @@ fn rollback_returns_to_last_good_and_says_so() -> Result<(), Error> {
         inside.sh("systemctl restart kubelet.service")?;
         inside.wait_unit("kubelet.service", "active", SOON)?;
 
-        inside.write(HOST_FILE, &good)?;
-        let first = attempt(&inside)?;
-        assert_eq!(first.exit, 0, "{}", first.text());
+        try_document(&inside, &good)?.exits(0);
         // A manual change, and a document that is still pending.
         inside.sh("nmcli connection modify br-ex-if ipv4.addresses 192.0.2.99/24; \
              nmcli --wait 20 connection up br-ex-if")?;
         assert_eq!(status(&inside)?.1, Some(3));
         inside.write(HOST_FILE, &wrong_gateway())?;
 
-        let back = inside.run(&["dayone", "rollback"])?;
-        assert_eq!(back.status.code(), Some(0), "{back}");
+        inside.run(&["dayone", "rollback"])?.exits(0);
         assert!(case.peer().pings(ADDRESS, SOON)?);
         let addresses = inside.sh("ip -4 -oneline address show dev br-ex")?;
         assert!(!addresses.contains("192.0.2.99"), "{addresses}");
@@ -165,10 +138,8 @@ fn rollback_returns_to_last_good_and_says_so() -> Result<(), Error> {
         a_failure_outlasts_the_way_back(&inside)?;
         a_killed_run_is_undone_by_hand(&inside)?;
         assert!(case.peer().pings(ADDRESS, SOON)?);
-        inside.write(HOST_FILE, &good)?;
-        attempt(&inside)?;
-        let text = inside.run(&["dayone", "status"])?;
-        assert_eq!(text.status.code(), Some(0), "{text}");
+        try_document(&inside, &good)?;
+        inside.run(&["dayone", "status"])?.exits(0);
         a_unit_without_which_kubelet_does_not_run_is_told(&inside)
     })
 }
@@ -183,8 +154,7 @@ fn a_unit_without_which_kubelet_does_not_run_is_told(inside: &Inside) -> Result<
     inside.sh("systemctl daemon-reload; \
          systemctl stop kubelet.service kubelet-dependencies.target; \
          ! systemctl start kubelet.service")?;
-    let text = inside.run(&["dayone", "status"])?;
-    assert_eq!(text.status.code(), Some(0), "{text}");
+    let text = inside.run(&["dayone", "status"])?.exits(0);
     let words = "kubelet: kubelet.service does not run, because lab-crio.service failed: \
                  `systemctl status lab-crio.service`";
     assert!(unwrapped(&text.stdout).contains(words), "{text}");
@@ -193,20 +163,16 @@ fn a_unit_without_which_kubelet_does_not_run_is_told(inside: &Inside) -> Result<
 
 /// The document fails beside a good one; `dayone rollback` makes it neither pending nor healthy.
 fn a_failure_outlasts_the_way_back(inside: &Inside) -> Result<(), Error> {
-    let failed = attempt(inside)?;
-    assert!(failed.text().contains("gateway 192.0.2.254"), "{}", failed.text());
+    attempt(inside)?.says("gateway 192.0.2.254");
     let fell_back = |words: &str| {
-        let text = inside.run(&["dayone", "status"])?;
-        assert_eq!(text.status.code(), Some(3), "{text}");
+        let text = inside.run(&["dayone", "status"])?.exits(3);
         assert!(text.stdout.starts_with("FELL BACK: "), "{text}");
         assert!(unwrapped(&text.stdout).contains(words), "{words} in {text}");
-        let health = inside.run(&["dayone", "health"])?;
-        assert_eq!(health.status.code(), Some(3), "{health}");
+        inside.run(&["dayone", "health"])?.exits(3);
         Ok::<_, Error>(())
     };
     fell_back("gateway 192.0.2.254")?;
-    let check = inside.run(&["dayone", "check"])?;
-    assert_eq!(check.status.code(), Some(0), "{check}");
+    let check = inside.run(&["dayone", "check"])?.exits(0);
     let words = "is valid, but it failed once, last in this boot; the last error: ";
     assert!(check.stdout.contains(words), "{check}");
     assert!(check.stdout.contains("gateway 192.0.2.254"), "{check}");
@@ -214,8 +180,7 @@ fn a_failure_outlasts_the_way_back(inside: &Inside) -> Result<(), Error> {
     let wire = probed(inside, 3)?;
     assert!(has(&wire, "gateway", "192.0.2.254", "failed"), "{wire}");
     assert!(has(&wire, "gateway", "192.0.2.1", "ok"), "{wire}");
-    let back = inside.run(&["dayone", "rollback"])?;
-    assert_eq!(back.status.code(), Some(0), "{back}");
+    let back = inside.run(&["dayone", "rollback"])?.exits(0);
     assert!(back.stderr.contains("changes made by hand since the last commit go"), "{back}");
     fell_back("it failed once; the last error: ")?;
     fell_back("the next boot tries it once")
@@ -241,23 +206,18 @@ fn a_killed_run_is_undone_by_hand(inside: &Inside) -> Result<(), Error> {
     let text = inside.run(&["dayone", "status"])?;
     assert!(text.stdout.starts_with("INTERRUPTED: "), "{text}");
     assert!(!unwrapped(&text.stdout).contains("by itself"), "{text}");
-    let recovered = inside.run(&["dayone", "recover"])?;
-    assert_eq!(recovered.status.code(), Some(0), "{recovered}");
+    let recovered = inside.run(&["dayone", "recover"])?.exits(0);
     let undone = "an unfinished transaction was undone: the old network is back";
     assert!(recovered.stderr.contains(undone), "{recovered}");
     settle(inside)?;
     assert_eq!(picture(inside)?, before);
-    let text = inside.run(&["dayone", "status"])?;
-    assert!(unwrapped(&text.stdout).contains("`dayone recover` has undone it"), "{text}");
+    inside.run(&["dayone", "status"])?.says_wrapped("`dayone recover` has undone it");
 
     // The service's half is for a NetworkManager that has not started yet, and says so beside one that runs.
     killed(inside)?;
     let mark = mark(inside)?;
     inside.sh("systemctl restart dayone-recover.service")?;
-    let own = [mark.argument(), "SYSLOG_IDENTIFIER=dayone"];
-    inside.wait_journal(&own, SOON, |entry| {
-        entry.message().contains("was undone: the old profiles are back on disk, and NetworkManager reads them when it starts")
-    })?;
+    inside.wait_message(&mark.entries(), SOON, "was undone: the old profiles are back on disk, and NetworkManager reads them when it starts")?;
     inside.sh("systemctl restart NetworkManager.service")?;
     settle(inside)?;
     assert_eq!(picture(inside)?, before);

@@ -12,8 +12,8 @@ mod uplinks;
 
 use tests::{
     dayone::{
-        DAY_ONE, HASTE, MAC, Mark, USERSPACE, automatic, mark, parse, picture, profiles, settle,
-        undocumented,
+        HASTE, MAC, Mark, Outcome, USERSPACE, automatic, bridge_outcome, mark, parse, picture,
+        profiles, settle, undocumented,
     },
     lab::{Case, Error, Inside, Nic, Node},
 };
@@ -23,11 +23,11 @@ pub(crate) const GATE: &str = "/etc/lab-bridge";
 
 /// `worker-0` with a static address; its bridge service waits for [`GATE`].
 fn node() -> Node {
-    gated(automatic(Node::new("worker-0").nic(Nic::new("eno1", MAC)))).keyfile("eno1", DAY_ONE)
+    gated(automatic(Node::new("worker-0").nic(Nic::new("eno1", MAC)))).day_one()
 }
 
 fn gated(node: Node) -> Node {
-    held_back(node).file("/etc/dayone/dayone.toml", &format!("{HASTE}{USERSPACE}"), 0o644)
+    held_back(node).settings(&format!("{HASTE}{USERSPACE}"))
 }
 
 /// Holds the bridge service back until [`GATE`] is there.
@@ -41,8 +41,7 @@ pub(crate) fn held_back(node: Node) -> Node {
 
 /// Boots without br-ex, and returns the network's picture.
 fn old_network(case: &mut Case<'_>) -> Result<(Inside, String), Error> {
-    case.boot()?;
-    let inside = case.inside()?;
+    let inside = case.boot()?;
     settle(&inside)?;
     inside.sh(&format!(
         "systemctl stop kubelet.service kubelet-dependencies.target; \
@@ -71,4 +70,9 @@ pub(crate) fn start(inside: &Inside) -> Result<Mark, Error> {
     let mark = mark(inside)?;
     inside.sh("systemctl start --no-block dayone-bridge.service")?;
     Ok(mark)
+}
+
+/// Starts the bridge service as [`start`] does, and waits for the end of its attempt.
+pub(crate) fn bridge_attempt(inside: &Inside) -> Result<Outcome, Error> {
+    bridge_outcome(inside, Some(&start(inside)?))
 }

@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use tests::{
     dayone::{
-        ADDRESS, DAY_ONE, Document, HOST_FILE, MAC, SOON, USERSPACE, agent, outcome, unwrapped,
-        with_bridge,
+        ADDRESS, DAY_ONE, Document, ENTRIES, HOST_FILE, MAC, SOON, USERSPACE, agent, outcome,
+        unwrapped, with_bridge,
     },
-    lab::{Case, Error, Inside, Lab, Nic, Node, Peer, Release},
+    lab::{Case, Error, Inside, Nic, Node, Peer, Release},
 };
 
 const PROFILE: &str = "/etc/NetworkManager/system-connections/eno1.nmconnection";
@@ -17,8 +17,7 @@ const BOOT: Duration = Duration::from_secs(90);
 
 /// The page of `dayone status` of a node whose kubelet waits, in one line.
 fn page(inside: &Inside) -> Result<String, Error> {
-    let status = inside.run(&["dayone", "status"])?;
-    assert_eq!(status.status.code(), Some(3), "{status}");
+    let status = inside.run(&["dayone", "status"])?.exits(3);
     assert!(status.stdout.starts_with("WAITING: kubelet does not start\n"), "{status}");
     Ok(unwrapped(&status.stdout))
 }
@@ -35,17 +34,14 @@ fn remedy(inside: &Inside, words: &str) -> Result<String, Error> {
 
 #[tests::case]
 fn each_cause_comes_with_the_command_that_mends_it() -> Result<(), Error> {
-    let lab = Lab::open()?;
     let node = Node::new("worker-0").nic(Nic::new("eno1", MAC)).field(Release::V4_22);
     // A fresh node whose profile lacks the gateway: nodeip-configuration waits for a default route, and the bridge for it.
     let profile = DAY_ONE.replace(",192.0.2.1\n", "\n");
     assert_ne!(profile, DAY_ONE);
     let settings = format!("{USERSPACE}[timeout]\nbaseline = 1\nverify = 5\nprobe = 2\n");
     let node = with_bridge(agent(node)).keyfile("eno1", &profile);
-    let node = node.file("/etc/dayone/dayone.toml", &settings, 0o644);
-    lab.run(node, &Peer::new(), |case| {
-        case.power_on()?;
-        let inside = case.inside()?;
+    node.settings(&settings).run(&Peer::new(), |case| {
+        let inside = case.power_on()?;
         inside.wait_sh("test -S /run/dbus/system_bus_socket", BOOT)?;
         inside.wait_unit("nodeip-configuration.service", "activating", BOOT)?;
         inside.wait_sh("systemctl list-jobs | grep --quiet 'dayone-bridge.service .*waiting'", BOOT)?;
@@ -96,9 +92,7 @@ fn another_machine_has_the_address(case: &Case<'_>) -> Result<(), Error> {
     let text = page(&inside)?;
     let words = "another machine has 192.0.2.10 of eno1 too (with MAC ";
     assert!(text.contains(words), "{text}");
-    inside.wait_journal(&["SYSLOG_IDENTIFIER=dayone"], 2 * SOON, |entry| {
-        entry.message().contains(&format!("asked again every 5 s: {words}"))
-    })?;
+    inside.wait_message(&ENTRIES, 2 * SOON, &format!("asked again every 5 s: {words}"))?;
     case.peer().address("lan", ADDRESS.into(), 32, false)?;
     inside.wait_sh("ip -4 address show dev eno1 | grep --quiet 192.0.2.10", 2 * SOON)?;
     assert!(!page(&inside)?.contains(words));
@@ -112,8 +106,7 @@ fn the_card_has_another_name(case: &mut Case<'_>) -> Result<(), Error> {
     case.unplug("eno1");
     case.plug(Nic::new("eno1np0", MAC))?;
     case.peer().address("lan", ADDRESS.into(), 32, true)?;
-    case.power_on()?;
-    let inside = case.inside()?;
+    let inside = case.power_on()?;
     inside.wait_sh("test -S /run/dbus/system_bus_socket", BOOT)?;
     inside.wait_sh("systemctl list-jobs | grep --quiet 'dayone-bridge.service .*waiting'", BOOT)?;
     inside.wait_sh("test -e /run/dayone/status.json", BOOT)?;
@@ -125,9 +118,7 @@ fn the_card_has_another_name(case: &mut Case<'_>) -> Result<(), Error> {
     let words = "another machine has 192.0.2.10 of eno1np0 too (with MAC ";
     let text = page(&inside)?;
     assert!(text.contains(words), "{text}");
-    inside.wait_journal(&["SYSLOG_IDENTIFIER=dayone"], 2 * SOON, |entry| {
-        entry.message().contains(&format!("asked again every 5 s: {words}"))
-    })?;
+    inside.wait_message(&ENTRIES, 2 * SOON, &format!("asked again every 5 s: {words}"))?;
     case.peer().address("lan", ADDRESS.into(), 32, false)?;
     inside.wait_unit("kubelet.service", "active", BOOT)?;
     assert!(case.peer().pings(ADDRESS, SOON)?);
@@ -142,8 +133,7 @@ fn a_free_address_ends_a_pause(case: &mut Case<'_>) -> Result<(), Error> {
     inside.sh("nmcli networking off")?;
     case.shut_down()?;
     case.peer().address("lan", ADDRESS.into(), 32, true)?;
-    case.power_on()?;
-    let inside = case.inside()?;
+    let inside = case.power_on()?;
     inside.wait_sh("systemctl show dayone.service", BOOT)?;
     let failed = outcome(&inside, None)?;
     assert!(failed.exit == 1 && failed.text().contains(NETWORKING_OFF), "{}", failed.text());
@@ -151,18 +141,15 @@ fn a_free_address_ends_a_pause(case: &mut Case<'_>) -> Result<(), Error> {
     let told = "dayone status | tr --squeeze-repeats ' \n' ' ' | grep --quiet 'another machine has 192.0.2.10 of br-ex too (with MAC '";
     inside.wait_sh(told, 2 * BOOT)?;
     // It is given up by then, and no attempt is due for five minutes.
-    inside.wait_journal(&["SYSLOG_IDENTIFIER=dayone"], 2 * BOOT, |entry| {
-        entry.message().contains("failed 3 times and is not tried again")
-    })?;
+    inside.wait_message(&ENTRIES, 2 * BOOT, "failed 3 times and is not tried again")?;
     case.peer().address("lan", ADDRESS.into(), 32, false)?;
     inside.wait_unit("kubelet.service", "active", BOOT / 2)?;
     in_force(case, &inside)?;
     // The same with a document in force, whose network is waited for first.
     inside.sh("printf '[wait]\nnetwork = 3\n' >>/etc/dayone/dayone.toml; nmcli networking off")?;
-    case.restart()?;
-    let inside = case.inside()?;
+    let inside = case.restart()?;
     inside.wait_sh("systemctl show dayone.service", BOOT)?;
-    inside.wait_journal(&["SYSLOG_IDENTIFIER=dayone"], BOOT, |entry| {
+    inside.wait_journal(&ENTRIES, BOOT, |entry| {
         entry.message().starts_with("activating the document's profiles: ")
     })?;
     networking_is_set_on(&inside)?;
@@ -180,7 +167,7 @@ fn in_force(case: &Case<'_>, inside: &Inside) -> Result<(), Error> {
 /// Names the cause first, has changed nothing, and the command mends it.
 fn networking_is_set_on(inside: &Inside) -> Result<(), Error> {
     let networking = remedy(inside, NETWORKING_OFF)?;
-    let told = inside.journal(&["SYSLOG_IDENTIFIER=dayone"])?;
+    let told = inside.journal(&ENTRIES)?;
     for change in ["applying", "creating a checkpoint", "changes made since its commit are lost"] {
         let entry = told.iter().find(|entry| entry.message().contains(change));
         assert!(entry.is_none(), "{entry:?}");

@@ -4,10 +4,10 @@ use std::net::Ipv4Addr;
 
 use tests::{
     dayone::{
-        ADDRESS, APPLIED, CLUSTER, DAY_ONE, Document, HOST_FILE, MAC, SOON, agent, attempt,
-        day_one_dhcp, outcome, picture, settle, unwrapped, worker,
+        ADDRESS, APPLIED, CLUSTER, DAY_ONE, Document, ENTRIES, HOST_FILE, MAC, SOON, agent,
+        attempt, day_one_dhcp, outcome, picture, settle, try_document, unwrapped, worker,
     },
-    lab::{Error, Fault, Lab, Nic, Node, Peer},
+    lab::{Error, Fault, Nic, Node, Peer},
 };
 
 const OTHER: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 20);
@@ -19,7 +19,6 @@ fn other() -> Document {
 
 #[tests::case]
 fn host_file_beats_cluster_yml_and_leaves_nothing_to_it() -> Result<(), Error> {
-    let lab = Lab::open()?;
     // Each document has a route that the other lacks.
     let mut host = Document::new();
     host.rest.push_str("  - destination: 203.0.113.0/24\n    next-hop-address: 192.0.2.2\n    next-hop-interface: br-ex\n");
@@ -27,16 +26,9 @@ fn host_file_beats_cluster_yml_and_leaves_nothing_to_it() -> Result<(), Error> {
     let mut cluster = other();
     cluster.rest.push_str("  - destination: 203.0.113.128/25\n    next-hop-address: 192.0.2.3\n    next-hop-interface: br-ex\n");
     let cluster = cluster.text();
-    let node = worker()
-        .keyfile("eno1", DAY_ONE)
-        .file(HOST_FILE, &host, 0o644)
-        .file(CLUSTER, &cluster, 0o644);
-    lab.run(node, &Peer::new(), |case| {
-        case.boot()?;
-        let inside = case.inside()?;
-        let first = outcome(&inside, None)?;
-        assert_eq!(first.exit, 0, "{}", first.text());
-        assert!(first.text().contains("host file for short hostname worker-0"), "{}", first.text());
+    worker().day_one().document(&host).file(CLUSTER, &cluster, 0o644).run(&Peer::new(), |case| {
+        let inside = case.boot()?;
+        outcome(&inside, None)?.exits(0).says("host file for short hostname worker-0");
         assert!(case.peer().pings(ADDRESS, SOON)?);
         let routes = inside.sh("ip route")?;
         assert!(routes.contains("203.0.113.0/24 via 192.0.2.2"), "{routes}");
@@ -44,22 +36,16 @@ fn host_file_beats_cluster_yml_and_leaves_nothing_to_it() -> Result<(), Error> {
         assert!(!inside.sh("ip address")?.contains("192.0.2.20"));
         // One boot under another name, with cluster.yml beside: the host file in force stays this node's.
         inside.sh("hostname host-192-0-2-10")?;
-        let renamed = attempt(&inside)?;
-        assert_eq!(renamed.exit, 0, "{}", renamed.text());
-        assert!(renamed.text().contains("in force already"), "{}", renamed.text());
-        let status = inside.run(&["dayone", "status"])?;
-        assert_eq!(status.status.code(), Some(0), "{status}");
+        attempt(&inside)?.exits(0).says("in force already");
+        let status = inside.run(&["dayone", "status"])?.exits(0);
         assert!(status.stdout.starts_with(&format!("IN FORCE: {HOST_FILE}")), "{status}");
         let text = unwrapped(&status.stdout);
         assert!(text.contains("this node is named host-192-0-2-10 in this boot"), "{status}");
         inside.sh("hostname worker-0")?;
         // An empty host file counts as absent: cluster.yml applies.
         inside.sh(&format!("cp -a /var/lib/dayone /root/var; : >{HOST_FILE}"))?;
-        case.reboot()?;
-        let inside = case.inside()?;
-        let second = outcome(&inside, None)?;
-        assert_eq!(second.exit, 0, "{}", second.text());
-        assert!(second.text().contains("cluster.yml"), "{}", second.text());
+        let inside = case.reboot()?;
+        outcome(&inside, None)?.exits(0).says("cluster.yml");
         assert_eq!(inside.read(APPLIED)?, Some(cluster));
         assert!(case.peer().pings(OTHER, SOON)?);
         let routes = inside.sh("ip route")?;
@@ -75,9 +61,7 @@ fn host_file_beats_cluster_yml_and_leaves_nothing_to_it() -> Result<(), Error> {
         );
         // An earlier deployment's /etc, with cluster.yml applied, under a /var in which the host file is the last good one.
         inside.sh("rm -r /var/lib/dayone/*; cp -a /root/var/* /var/lib/dayone")?;
-        inside.write(HOST_FILE, &host)?;
-        let third = attempt(&inside)?;
-        assert_eq!(third.exit, 0, "{}", third.text());
+        try_document(&inside, &host)?.exits(0);
         assert!(case.peer().pings(ADDRESS, SOON)?);
         let routes = inside.sh("ip route")?;
         assert!(routes.contains("203.0.113.0/24 via 192.0.2.2"), "{routes}");
@@ -88,22 +72,14 @@ fn host_file_beats_cluster_yml_and_leaves_nothing_to_it() -> Result<(), Error> {
 
 #[tests::case]
 fn no_document_is_a_success_that_touches_nothing() -> Result<(), Error> {
-    let lab = Lab::open()?;
-    let node = worker().keyfile("eno1", DAY_ONE).file(
+    let node = worker().day_one().file(
         "/etc/nmstate/openshift/worker-1.yml",
         &Document::new().text(),
         0o644,
     );
-    lab.run(node, &Peer::new(), |case| {
-        case.boot()?;
-        let inside = case.inside()?;
-        let outcome = outcome(&inside, None)?;
-        assert_eq!(outcome.exit, 0);
-        assert!(
-            outcome.text().contains("nothing to do (no document for this node)"),
-            "{}",
-            outcome.text()
-        );
+    node.run(&Peer::new(), |case| {
+        let inside = case.boot()?;
+        outcome(&inside, None)?.exits(0).says("nothing to do (no document for this node)");
         assert_eq!(inside.wait_unit("kubelet.service", "active", SOON)?.result, "success");
         settle(&inside)?;
         let before = picture(&inside)?;
@@ -113,9 +89,7 @@ fn no_document_is_a_success_that_touches_nothing() -> Result<(), Error> {
         assert_eq!(picture(&inside)?, before);
         assert_eq!(inside.read(APPLIED)?, None);
         assert!(case.peer().pings(ADDRESS, SOON)?);
-        let status = inside.run(&["dayone", "status"])?;
-        assert_eq!(status.status.code(), Some(0), "{status}");
-        assert!(status.stdout.contains("no document for this node"), "{status}");
+        let status = inside.run(&["dayone", "status"])?.exits(0).says("no document for this node");
         assert!(
             status.stdout.starts_with("NO DOCUMENT: files of other nodes only (1)"),
             "{status}"
@@ -132,33 +106,30 @@ fn no_document_is_a_success_that_touches_nothing() -> Result<(), Error> {
 /// The name comes by DHCP, and the document that it chooses ends the lease.
 #[tests::case]
 fn localhost_waits_for_its_name() -> Result<(), Error> {
-    let lab = Lab::open()?;
     let node = agent(Node::new("localhost").nic(Nic::new("eno1", MAC)))
         .keyfile("eno1", &day_one_dhcp())
-        .file(HOST_FILE, &other().text(), 0o644)
+        .document(&other().text())
         .file(CLUSTER, &Document::new().text(), 0o644);
-    lab.run(node, &Peer::new().dhcp().host_name(MAC, "worker-0"), |case| {
+    node.run(&Peer::new().dhcp().host_name(MAC, "worker-0"), |case| {
         case.peer_mut().fault(Fault::DropDhcp, true)?;
-        case.power_on()?;
-        let inside = case.inside()?;
+        let inside = case.power_on()?;
         let said =
             "systemctl show --property=StatusText dayone.service | grep 'waiting for a hostname'";
         inside.wait_sh(said, 3 * SOON)?;
         assert_eq!(inside.unit("kubelet.service")?.active_state, "inactive");
         case.peer_mut().fault(Fault::DropDhcp, false)?;
         let inside = case.inside()?;
-        let first = outcome(&inside, None)?;
-        assert_eq!(first.exit, 0, "{}", first.text());
+        let first = outcome(&inside, None)?.exits(0);
         let why = "host file for short hostname worker-0; waited ";
         assert!(first.text().contains(why), "{}", first.text());
         assert!(case.peer().pings(OTHER, SOON)?);
         inside.wait_unit("kubelet.service", "active", SOON)?;
         // NetworkManager takes the name away at some moment after the lease.
-        inside.wait_journal(&["SYSLOG_IDENTIFIER=dayone"], 2 * SOON, |entry| {
-            entry
-                .message()
-                .contains("the host name worker-0, by which the document was chosen, went")
-        })?;
+        inside.wait_message(
+            &ENTRIES,
+            2 * SOON,
+            "the host name worker-0, by which the document was chosen, went",
+        )?;
         inside.wait_sh("[ $(hostname) = worker-0 ]", SOON)?;
         assert_eq!(inside.sh("cat /etc/hostname 2>/dev/null || :")?, "");
         // Started again, NetworkManager leaves a name that another program has set.
@@ -173,8 +144,7 @@ fn localhost_waits_for_its_name() -> Result<(), Error> {
         assert_eq!(inside.sh(names)?, "worker-0\nworker-0");
         // node-valid-hostname.service stores the name before kubelet starts; the next boot has no lease.
         inside.sh("hostnamectl set-hostname --static --transient \"$(hostname)\"")?;
-        case.reboot()?;
-        let inside = case.inside()?;
+        let inside = case.reboot()?;
         let second = outcome(&inside, None)?;
         assert!(
             second.exit == 0 && second.text().contains("in force already"),
@@ -189,25 +159,19 @@ fn localhost_waits_for_its_name() -> Result<(), Error> {
 
 #[tests::case]
 fn hardware_names_the_node_where_its_hostname_does_not() -> Result<(), Error> {
-    let lab = Lab::open()?;
     let by_mac = "/etc/nmstate/openshift/52-54-00-00-00-01.yml";
     let node = agent(Node::new("unknown").nic(Nic::new("eno1", MAC)))
-        .keyfile("eno1", DAY_ONE)
+        .day_one()
         .dmi("SN-1234", "4c4c4544-0000-1000-8000-000000000001")
         .file(by_mac, &Document::new().text(), 0o644)
         .file("/etc/nmstate/openshift/SN-1234.yml", &other().text(), 0o644)
         .file(CLUSTER, &Document::new().with("192.0.2.10", "192.0.2.30").text(), 0o644);
-    lab.run(node, &Peer::new(), |case| {
-        case.boot()?;
-        let inside = case.inside()?;
-        let first = outcome(&inside, None)?;
-        assert_eq!(first.exit, 0, "{}", first.text());
-        assert!(first.text().contains("MAC address 52-54-00-00-00-01"), "{}", first.text());
+    node.run(&Peer::new(), |case| {
+        let inside = case.boot()?;
+        outcome(&inside, None)?.exits(0).says("MAC address 52-54-00-00-00-01");
         assert!(case.peer().pings(ADDRESS, SOON)?);
         inside.sh(&format!("rm {by_mac}"))?;
-        let second = attempt(&inside)?;
-        assert_eq!(second.exit, 0, "{}", second.text());
-        assert!(second.text().contains("DMI serial or UUID SN-1234"), "{}", second.text());
+        attempt(&inside)?.exits(0).says("DMI serial or UUID SN-1234");
         assert!(case.peer().pings(OTHER, SOON)?);
         // The image of a seed, whose machine-id comes with it, and a document of the site: nothing of the state is obeyed, and the
         // document is put in force.

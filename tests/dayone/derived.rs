@@ -5,14 +5,13 @@ use std::collections::BTreeMap;
 
 use tests::{
     dayone::{
-        ADDRESS, ADDRESS6, HOST_FILE, MAC, SOON, attempt, automatic, bridge_outcome, exports,
-        outcome, settle,
+        ADDRESS, ADDRESS6, HOST_FILE, MAC, SOON, automatic, exports, outcome, settle, try_document,
     },
     derived::{Network, OWN_NETWORK, document, in_userspace, metrics, profiles},
     lab::{Case, Error, Inside, Lab, Nic, Node, Peer},
 };
 
-use crate::bridge::{GATE, held_back, start};
+use crate::bridge::{GATE, bridge_attempt, held_back};
 
 const DEFAULT: &str =
     "{destination: 0.0.0.0/0, next-hop-address: 192.0.2.1, next-hop-interface: eno1}";
@@ -78,17 +77,14 @@ impl Host {
             node.keyfile(file.trim_end_matches(".nmconnection"), profile)
         });
         lab.run(held_back(automatic(node)), peer, |case| {
-            case.boot()?;
-            let inside = case.inside()?;
+            let inside = case.boot()?;
             outcome(&inside, None)?;
             settle(&inside)?;
             let before = self.network(&inside, self.device)?;
             assert_eq!(before.link, format!("{MAC}\n1400"));
             exports(&inside)?;
 
-            inside.write(HOST_FILE, &text)?;
-            let it = attempt(&inside)?;
-            assert_eq!(it.exit, 0, "{}", it.text());
+            try_document(&inside, &text)?.exits(0);
             let derived = self.on_bridge(&inside, &before)?;
             let diff = inside.run(&["dayone", "diff"])?;
             assert!(diff.stdout.ends_with("\n# no difference\n"), "{diff}");
@@ -96,9 +92,7 @@ impl Host {
             then(case)?;
 
             inside.sh(&format!("rm {HOST_FILE}; touch {GATE}"))?;
-            let mark = start(&inside)?;
-            let it = bridge_outcome(&inside, Some(&mark))?;
-            assert_eq!(it.exit, 0, "{}", it.text());
+            bridge_attempt(&inside)?.exits(0);
             let automatic = self.on_bridge(&inside, &before)?;
             let expected =
                 networks.iter().map(|network| ((*network).to_owned(), metrics(OWN_NETWORK)));

@@ -4,11 +4,12 @@ use std::time::Duration;
 
 use tests::{
     dayone::{
-        ADDRESS, APISERVER, APPLIED, ATTEMPT, DAY_ONE, Document, HASTE, HOST_FILE, MAC, Outcome,
-        SOON, attempt, crash_open_vswitch, hold, kubelet_ran, mark, old_network, outcome, picture,
-        picture_like, release, start, stop_open_vswitch, unwrapped, with_holdable_agent, worker,
+        ADDRESS, APISERVER, APPLIED, ATTEMPT, DAY_ONE, Document, HASTE, HOST_FILE, MAC, Mark,
+        Outcome, SOON, attempt, crash_open_vswitch, hold, kubelet_ran, mark, old_network, outcome,
+        picture, picture_like, release, start, stop_open_vswitch, try_document, unwrapped,
+        with_holdable_agent, worker, wrong_gateway,
     },
-    lab::{Case, Error, Fault, Inside, Lab, Nic, Node, Peer},
+    lab::{Case, Error, Fault, Inside, Nic, Node, Peer},
 };
 
 /// A node with short timeouts and a probe of the API.
@@ -22,10 +23,7 @@ fn holdable_node(document: &str) -> Node {
 }
 
 fn settled(node: Node, document: &str) -> Node {
-    node.keyfile("eno1", DAY_ONE)
-        .file(HOST_FILE, document, 0o644)
-        .file("/etc/dayone/dayone.toml", HASTE, 0o644)
-        .file(APISERVER.0, APISERVER.1, 0o644)
+    node.day_one().document(document).settings(HASTE).file(APISERVER.0, APISERVER.1, 0o644)
 }
 
 /// Checks that a failure restored the old network, whose [`picture`] is `before`.
@@ -43,28 +41,22 @@ fn failed(
     assert_eq!(picture(&inside)?, before, "after {cause}");
     assert!(!kubelet_ran(&inside)?, "after {cause}");
     assert_ne!(inside.unit("kubelet.service")?.active_state, "active", "after {cause}");
-    let status = inside.run(&["dayone", "status"])?;
-    assert_eq!(status.status.code(), Some(3), "{status}");
+    inside.run(&["dayone", "status"])?.exits(3);
     Ok(())
 }
 
-/// Writes the document and has the agent try it.
-fn try_document(inside: &Inside, document: &str) -> Result<Outcome, Error> {
-    inside.write(HOST_FILE, document)?;
-    attempt(inside)
-}
-
-fn wrong_gateway() -> String {
-    Document::new().with("192.0.2.1\n    next-hop", "192.0.2.254\n    next-hop").text()
+/// Waits until the run that began at `mark` verifies the new network.
+fn verifying(inside: &Inside, mark: &Mark) -> Result<(), Error> {
+    inside.wait_journal(&mark.entries(), ATTEMPT, |entry| {
+        entry.message().starts_with("verifying the new")
+    })?;
+    Ok(())
 }
 
 #[tests::case]
 fn wrong_gateway_with_the_operators_units_beside_it() -> Result<(), Error> {
-    let lab = Lab::open()?;
-    let node = node(&wrong_gateway()).machine_config_operator();
-    lab.run(node, &Peer::new(), |case| {
-        case.power_on()?;
-        let inside = case.inside()?;
+    node(&wrong_gateway()).machine_config_operator().run(&Peer::new(), |case| {
+        let inside = case.power_on()?;
         let first = outcome(&inside, None)?;
         let again = mark(&inside)?;
         assert_eq!(first.exit, 3, "{}", first.text());
@@ -72,10 +64,7 @@ fn wrong_gateway_with_the_operators_units_beside_it() -> Result<(), Error> {
         let second = outcome(&inside, Some(&again))?;
         // A correction ends the third one.
         let last = mark(&inside)?;
-        let own = [last.argument(), "SYSLOG_IDENTIFIER=dayone"];
-        inside.wait_journal(&own, ATTEMPT, |entry| {
-            entry.message().starts_with("verifying the new")
-        })?;
+        verifying(&inside, &last)?;
         inside.write(HOST_FILE, &wrong_gateway().replace("192.0.2.254", "192.0.2.253"))?;
         let third = outcome(&inside, Some(&last))?;
         inside.sh("systemctl stop dayone.service")?;
@@ -89,8 +78,7 @@ fn wrong_gateway_with_the_operators_units_beside_it() -> Result<(), Error> {
             let skipped =
                 format!("systemctl show --property=ConditionResult {unit}.service | grep =no");
             inside.wait_sh(&skipped, SOON)?;
-            let start = inside.run(&["systemctl", "start", &format!("{unit}.service")])?;
-            assert!(start.status.success(), "{start}");
+            inside.run(&["systemctl", "start", &format!("{unit}.service")])?.exits(0);
             assert_eq!(inside.read(&format!("/run/lab-{unit}"))?, None);
         }
         assert_eq!(inside.read(APPLIED)?, None);
@@ -101,12 +89,10 @@ fn wrong_gateway_with_the_operators_units_beside_it() -> Result<(), Error> {
 
 #[tests::case]
 fn each_cause_is_named_and_undone() -> Result<(), Error> {
-    let lab = Lab::open()?;
     let good = Document::new().text();
     let missing = Document::new().nic("eno9").text();
-    lab.run(holdable_node(&missing), &Peer::new(), |case| {
-        case.power_on()?;
-        let inside = case.inside()?;
+    holdable_node(&missing).run(&Peer::new(), |case| {
+        let inside = case.power_on()?;
         let first = outcome(&inside, None)?;
         inside.sh("systemctl stop dayone.service")?;
         let before = picture(&inside)?;
@@ -157,8 +143,7 @@ fn each_cause_is_named_and_undone() -> Result<(), Error> {
         failed(case, &it, 1, "Read-only file system", &before)?;
 
         // Without the cause the same document succeeds.
-        let it = try_document(&inside, &good)?;
-        assert_eq!(it.exit, 0, "{}", it.text());
+        try_document(&inside, &good)?.exits(0);
         inside.wait_unit("kubelet.service", "active", SOON)?;
         assert!(case.peer().pings(ADDRESS, SOON)?);
         assert_eq!(inside.read(APPLIED)?.as_deref(), Some(&*good));
@@ -177,8 +162,7 @@ fn secrets_are_shown_nowhere(inside: &Inside, good: &str) -> Result<(), Error> {
     ] {
         let section =
             format!("  802.1x: {{identity: a, password: {secret}, {fault}}}\n  state: up");
-        let it = try_document(inside, &good.replacen("  state: up", &section, 1))?;
-        assert_eq!(it.exit, 2, "{}", it.text());
+        try_document(inside, &good.replacen("  state: up", &section, 1))?.exits(2);
         for command in ["status", "status --json", "check", "diff", "apply --dry-run"] {
             shown += &inside.run(&["sh", "-c", &format!("dayone {command} 2>&1")])?.stdout;
         }
@@ -204,12 +188,11 @@ const STAYS_AWAY: &str = "[Service]\nRestart=no\n";
 
 #[tests::case]
 fn networkmanager_killed_while_it_applies() -> Result<(), Error> {
-    let lab = Lab::open()?;
     // The first boot has no document, so that the old network can be recorded.
     let node = holdable_node("")
         .file("/etc/NetworkManager/dispatcher.d/pre-up.d/50-lab", ACTIVATES, 0o755)
         .file("/etc/systemd/system/NetworkManager.service.d/50-lab.conf", STAYS_AWAY, 0o644);
-    lab.run(node, &Peer::new(), |case| {
+    node.run(&Peer::new(), |case| {
         let (inside, before) = old_network(case)?;
         inside.write(HOST_FILE, &Document::new().text())?;
         // nmstate is done: it would ask for the activation again for a minute. The verification has not begun: it needs no end of
@@ -219,9 +202,8 @@ fn networkmanager_killed_while_it_applies() -> Result<(), Error> {
         inside.kill("NetworkManager.service")?;
         inside.write("/run/lab-killed", "")?;
         release(&inside)?;
-        let own = [mark.argument(), "SYSLOG_IDENTIFIER=dayone"];
         let fails = "the current state cannot be retrieved";
-        inside.wait_journal(&own, ATTEMPT, |entry| entry.message().contains(fails))?;
+        inside.wait_message(&mark.entries(), ATTEMPT, fails)?;
         inside.sh("systemctl start NetworkManager.service")?;
         let it = outcome(&inside, Some(&mark))?;
         // A process that started in the middle has activated the document's profiles. It takes the activation down some time after
@@ -234,18 +216,14 @@ fn networkmanager_killed_while_it_applies() -> Result<(), Error> {
 /// Without its process its checkpoints are gone; the new process takes the devices over as they are.
 #[tests::case]
 fn networkmanager_killed_before_its_roll_back() -> Result<(), Error> {
-    let lab = Lab::open()?;
-    lab.run(node(""), &Peer::new(), |case| {
+    node("").run(&Peer::new(), |case| {
         let (inside, before) = old_network(case)?;
         let document =
             wrong_gateway().replace("state: up\n  ipv4:", "state: up\n  mtu: 1300\n  ipv4:");
         assert_eq!(document.matches("mtu: 1300").count(), 1, "{document}");
         inside.write(HOST_FILE, &document)?;
         let mark = start(&inside)?;
-        let own = [mark.argument(), "SYSLOG_IDENTIFIER=dayone"];
-        inside.wait_journal(&own, ATTEMPT, |entry| {
-            entry.message().starts_with("verifying the new")
-        })?;
+        verifying(&inside, &mark)?;
         assert_eq!(inside.sh("cat /sys/class/net/eno1/mtu")?, "1300");
         inside.sh("systemctl kill --signal=KILL NetworkManager.service")?;
         let it = outcome(&inside, Some(&mark))?;
@@ -260,8 +238,7 @@ fn networkmanager_killed_before_its_roll_back() -> Result<(), Error> {
 /// br-ex any more, and NetworkManager waits for its end.
 #[tests::case]
 fn open_vswitch_that_hangs_in_the_roll_back() -> Result<(), Error> {
-    let lab = Lab::open()?;
-    lab.run(node(""), &Peer::new(), |case| {
+    node("").run(&Peer::new(), |case| {
         let (inside, _) = old_network(case)?;
         // Nothing else names the program that hangs: its process and Open vSwitch's database are there.
         inside.sh("kill -STOP $(pidof ovs-vswitchd)")?;
@@ -273,20 +250,14 @@ fn open_vswitch_that_hangs_in_the_roll_back() -> Result<(), Error> {
 
         inside.write(HOST_FILE, &wrong_gateway())?;
         let mark = start(&inside)?;
-        let own = [mark.argument(), "SYSLOG_IDENTIFIER=dayone"];
-        inside.wait_journal(&own, ATTEMPT, |entry| {
-            entry.message().starts_with("verifying the new")
-        })?;
+        verifying(&inside, &mark)?;
         inside.sh("kill -STOP $(pidof ovs-vswitchd)")?;
-        let it = outcome(&inside, Some(&mark))?;
-        assert!(it.text().contains("gateway 192.0.2.254"), "{}", it.text());
-        assert_eq!(it.exit, 3, "{}", it.text());
+        outcome(&inside, Some(&mark))?.exits(3).says("gateway 192.0.2.254");
         assert!(case.peer().pings(ADDRESS, SOON)?);
         inside.sh("systemctl stop dayone.service")?;
         crash_open_vswitch(&inside)?;
         inside.sh("ip link show dev br-ex")?;
-        let it = try_document(&inside, &Document::new().text())?;
-        assert_eq!(it.exit, 0, "{}", it.text());
+        try_document(&inside, &Document::new().text())?.exits(0);
         assert!(case.peer().pings(ADDRESS, SOON)?);
         Ok(())
     })
@@ -303,23 +274,19 @@ until [ -e /run/lab-go ]; do sleep 0.05; done
 /// The address and the route of a profile are there before it is up, and may go again.
 #[tests::case]
 fn roll_back_waits_for_the_old_profile() -> Result<(), Error> {
-    let lab = Lab::open()?;
     let node = node("").file("/etc/NetworkManager/dispatcher.d/pre-up.d/50-lab", WAITS, 0o755);
-    lab.run(node, &Peer::new(), |case| {
+    node.run(&Peer::new(), |case| {
         let (inside, before) = old_network(case)?;
         inside.write(HOST_FILE, &wrong_gateway())?;
         let mark = start(&inside)?;
-        let own = [mark.argument(), "SYSLOG_IDENTIFIER=dayone"];
-        inside.wait_journal(&own, ATTEMPT, |entry| {
-            entry.message().starts_with("verifying the new")
-        })?;
+        verifying(&inside, &mark)?;
         inside.write("/run/lab-wait", "")?;
         inside.wait_sh(
             "test -e /run/lab-waits && ip -4 route show default dev eno1 | grep -q via",
             ATTEMPT,
         )?;
         // A proof that asks for the address and the gateway alone ends here.
-        let early = inside.wait_journal(&own, Duration::from_secs(2), |entry| {
+        let early = inside.wait_journal(&mark.entries(), Duration::from_secs(2), |entry| {
             entry.field("DAYONE_EXIT").is_some()
         });
         assert!(early.is_err(), "it ended: {early:?}");
@@ -340,18 +307,16 @@ fn card_that_is_gone_is_no_failure_of_the_roll_back(case: &mut Case<'_>) -> Resu
     inside.wait_sh(&format!("{add} && nmcli connection up eno2"), SOON)?;
     inside.write("/etc/dayone/dayone.toml", &HASTE.replace("roll-back = 20", "roll-back = 5"))?;
     let mark = start(&inside)?;
-    let own = [mark.argument(), "SYSLOG_IDENTIFIER=dayone"];
-    inside.wait_journal(&own, ATTEMPT, |entry| entry.message().starts_with("verifying the new"))?;
+    verifying(&inside, &mark)?;
     case.unplug("eno2");
-    let it = outcome(&inside, Some(&mark))?;
-    assert_eq!(it.exit, 3, "{}", it.text());
+    let it = outcome(&inside, Some(&mark))?.exits(3);
     assert!(
         it.text().contains("rolled back") && it.text().contains("192.0.2.254"),
         "{}",
         it.text()
     );
     for told in ["could not roll back", "since the card is gone: 198.18.0.2/24 on eno2"] {
-        inside.wait_journal(&own, SOON, |entry| entry.message().contains(told))?;
+        inside.wait_message(&mark.entries(), SOON, told)?;
     }
     assert_eq!(inside.read("/var/lib/dayone/transaction/journal.json")?, None);
     assert!(case.peer().pings(ADDRESS, SOON)?);
@@ -360,8 +325,7 @@ fn card_that_is_gone_is_no_failure_of_the_roll_back(case: &mut Case<'_>) -> Resu
 
 #[tests::case]
 fn host_name_of_a_failed_document_goes_again() -> Result<(), Error> {
-    let lab = Lab::open()?;
-    lab.run(node(""), &Peer::new(), |case| {
+    node("").run(&Peer::new(), |case| {
         let (inside, before) = old_network(case)?;
         let names = "hostname; cat /etc/hostname";
         let named = inside.sh(names)?;

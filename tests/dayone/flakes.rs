@@ -8,7 +8,7 @@ use std::{
     process::{Command, Output},
 };
 
-use tests::program;
+use tests::program::{self, Exits as _};
 
 /// A stand-in for a suite: `failing` fail in the first run, and `always` of them in the second.
 fn suite(place: &Path, failing: &str, always: &str) -> io::Result<()> {
@@ -68,7 +68,7 @@ fn last_line_names_them() -> io::Result<()> {
     let output =
         shell.args(["-euc", ". tests/stages/lib.sh; conclude check 'all passed'"]).output()?;
     let line = "make check: passed; FLAKES, passed by their second run alone: a::a; b::b\n";
-    assert_eq!(String::from_utf8_lossy(&output.stdout), line);
+    assert_eq!(output.out(), line);
     Ok(())
 }
 

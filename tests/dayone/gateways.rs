@@ -2,10 +2,10 @@
 
 use tests::{
     dayone::{
-        ADDRESS, ADDRESS6, ATTEMPT, DAY_ONE, Document, HASTE, HOST_FILE, MAC, SOON, attempt,
+        ADDRESS, ADDRESS6, ATTEMPT, Document, ENTRIES, HASTE, HOST_FILE, MAC, SOON, attempt,
         outcome, unwrapped, worker,
     },
-    lab::{Error, Fault, Lab, Nic, Peer},
+    lab::{Error, Fault, Nic, Peer},
 };
 
 /// An unused address.
@@ -28,19 +28,13 @@ fn second_route(more: &str) -> String {
 
 #[tests::case]
 fn dead_second_gateway_is_a_warning() -> Result<(), Error> {
-    let lab = Lab::open()?;
     let mut standby = Document::new();
     standby.rest.push_str(&second_route("    metric: 200\n"));
     let mut several = Document::new();
     several.rest.push_str("    weight: 1\n");
     several.rest.push_str(&second_route("    weight: 1\n"));
-    let node = worker()
-        .keyfile("eno1", DAY_ONE)
-        .file("/etc/dayone/dayone.toml", HASTE, 0o644)
-        .file(HOST_FILE, &standby.text(), 0o644);
-    lab.run(node, &Peer::new(), |case| {
-        case.power_on()?;
-        let inside = case.inside()?;
+    worker().day_one().settings(HASTE).document(&standby.text()).run(&Peer::new(), |case| {
+        let inside = case.power_on()?;
         for document in [None, Some(several)] {
             let outcome = match document {
                 None => outcome(&inside, None)?,
@@ -51,8 +45,7 @@ fn dead_second_gateway_is_a_warning() -> Result<(), Error> {
             };
             assert_eq!(outcome.exit, 0, "{}", outcome.text());
             assert!(case.peer().pings(ADDRESS, SOON)?);
-            let status = inside.run(&["dayone", "status"])?;
-            assert_eq!(status.status.code(), Some(0), "{status}");
+            let status = inside.run(&["dayone", "status"])?.exits(0);
             assert!(
                 unwrapped(&status.stdout).contains(&format!("no answer from {DEAD}")),
                 "{status}"
@@ -65,21 +58,18 @@ fn dead_second_gateway_is_a_warning() -> Result<(), Error> {
 /// Only policy rules lead to another table: the node's own traffic does not use its gateway.
 #[tests::case]
 fn gateway_of_another_table_is_not_probed() -> Result<(), Error> {
-    let lab = Lab::open()?;
     let mut document = Document::new();
     document.rest.push_str(&second_route("    table-id: 100\n"));
     // With it nmstate writes the name server into two profiles.
     document.rest.insert_str(0, SECOND_CARD);
     let node = worker()
         .nic(Nic::new("eno2", "52:54:00:00:00:02"))
-        .keyfile("eno1", DAY_ONE)
-        .file("/etc/dayone/dayone.toml", HASTE, 0o644)
-        .file(HOST_FILE, &document.text(), 0o644);
-    lab.run(node, &Peer::new(), |case| {
-        case.power_on()?;
-        let inside = case.inside()?;
-        let outcome = outcome(&inside, None)?;
-        assert_eq!(outcome.exit, 0, "{}", outcome.text());
+        .day_one()
+        .settings(HASTE)
+        .document(&document.text());
+    node.run(&Peer::new(), |case| {
+        let inside = case.power_on()?;
+        outcome(&inside, None)?.exits(0);
         assert!(inside.sh("ip route show table 100")?.contains(DEAD));
         assert!(inside.sh("dayone diff")?.contains("# no difference"));
         let status = inside.sh("dayone status")?;
@@ -90,7 +80,6 @@ fn gateway_of_another_table_is_not_probed() -> Result<(), Error> {
 
 #[tests::case]
 fn logical_name_with_ipv6_alone() -> Result<(), Error> {
-    let lab = Lab::open()?;
     let text = format!(
         "interfaces:\n- {{name: uplink, type: ethernet, state: up, identifier: mac-address, mac-address: '{MAC}',\n  \
          ipv4: {{enabled: false}},\n  \
@@ -99,18 +88,15 @@ fn logical_name_with_ipv6_alone() -> Result<(), Error> {
     );
     let impatient = HASTE.replace("max-attempts = 0", "max-attempts = 1");
     assert_ne!(impatient, HASTE);
-    let node = worker().file(HOST_FILE, &text, 0o644).settings(&impatient);
-    lab.run(node, &Peer::new(), |case| {
+    worker().document(&text).settings(&impatient).run(&Peer::new(), |case| {
         // The document names the gateway; no route and no address of this node's does.
         case.peer_mut().fault(Fault::IgnoreNeighbours, true)?;
-        case.power_on()?;
-        let inside = case.inside()?;
-        let dayone = ["SYSLOG_IDENTIFIER=dayone"];
+        let inside = case.power_on()?;
         for words in [
             "asked again every 5 s: 2001:db8::1 on eno1 does not answer",
             "a silent gateway answers, a taken address is free",
         ] {
-            inside.wait_journal(&dayone, ATTEMPT, |entry| entry.message().contains(words))?;
+            inside.wait_message(&ENTRIES, ATTEMPT, words)?;
         }
         case.peer_mut().fault(Fault::IgnoreNeighbours, false)?;
         let inside = case.inside()?;
@@ -126,18 +112,15 @@ fn logical_name_with_ipv6_alone() -> Result<(), Error> {
         case.shut_down()?;
         case.unplug("eno1");
         case.plug(Nic::new("enp9s0", MAC))?;
-        case.boot()?;
-        let inside = case.inside()?;
+        let inside = case.boot()?;
         assert!(case.peer().pings(ADDRESS6, SOON)?);
-        let status = inside.run(&["dayone", "status"])?;
-        assert_eq!(status.status.code(), Some(0), "{status}");
+        inside.run(&["dayone", "status"])?.exits(0);
 
         // udev knows a card by more names than one: nmstate takes each of them for the card.
         inside.run(&["ip", "link", "property", "add", "dev", "enp9s0", "altname", "eno9"])?;
         let by_alternative = Document::new().text().replace("eno1", "eno9");
         inside.write(HOST_FILE, &by_alternative)?;
-        let applied = inside.run(&["dayone", "apply"])?;
-        assert_eq!(applied.status.code(), Some(0), "{applied}");
+        inside.run(&["dayone", "apply"])?.exits(0);
         assert!(case.peer().pings(ADDRESS, SOON)?);
         assert!(inside.sh("dayone diff")?.contains("# no difference"));
         let ports = inside.sh("ovs-vsctl list-ports br-ex")?;
@@ -149,25 +132,17 @@ fn logical_name_with_ipv6_alone() -> Result<(), Error> {
 /// As routing daemons make them: the route names an object, and the object has the gateway.
 #[tests::case]
 fn default_route_of_a_nexthop_object_is_a_network() -> Result<(), Error> {
-    let lab = Lab::open()?;
-    let node = worker()
-        .keyfile("eno1", DAY_ONE)
-        .file("/etc/dayone/dayone.toml", "[wait]\nnetwork = 10\n", 0o644)
-        .file(HOST_FILE, &Document::new().text(), 0o644);
-    lab.run(node, &Peer::new(), |case| {
-        case.boot()?;
-        let inside = case.inside()?;
-        let first = outcome(&inside, None)?;
-        assert_eq!(first.exit, 0, "{}", first.text());
+    let node =
+        worker().day_one().settings("[wait]\nnetwork = 10\n").document(&Document::new().text());
+    node.run(&Peer::new(), |case| {
+        let inside = case.boots(0)?;
         inside.sh(&format!(
             "ip nexthop add id 7 via 192.0.2.1 dev br-ex; ip nexthop add id 8 via {DEAD} dev br-ex; \
              ip nexthop add id 9 group 7/8"
         ))?;
         for object in [7, 9] {
             inside.sh(&format!("ip route del default; ip route add default nhid {object}"))?;
-            let again = attempt(&inside)?;
-            assert_eq!(again.exit, 0, "{}", again.text());
-            assert!(again.text().contains("in force already"), "{}", again.text());
+            attempt(&inside)?.exits(0).says("in force already");
             let status = inside.run(&["dayone", "status"])?;
             assert!(!unwrapped(&status.stdout).contains("did not return"), "{status}");
             assert!(inside.sh("ip route show default")?.contains(&format!("nhid {object}")));

@@ -2,23 +2,26 @@
 
 use tests::{
     dayone::{
-        ADDRESS, APPLIED, DAY_ONE, Document, HASTE, HOST_FILE, MAC, MANAGER, Mark, PATCH, SOON,
-        advised, configure_ovs, hold, kubelet_ran, old_network, outcome, ovn, ovs_rows, picture,
-        settle, start, unwrapped, with_holdable_agent,
+        ADDRESS, APPLIED, DAY_ONE, Document, ENTRIES, HASTE, HOST_FILE, MAC, MANAGER, Mark, PATCH,
+        SOON, advised, attempt, configure_ovs, hold, kubelet_ran, old_network, outcome, ovn,
+        ovs_rows, picture, settle, started, try_document, unwrapped, with_holdable_agent,
+        wrong_gateway,
     },
-    lab::{Case, Error, Inside, Lab, Nic, Node, Peer},
+    lab::{Case, Error, Inside, Nic, Node, Peer},
 };
 
 /// A node whose agent can be made to stop after a phase; it boots without a document.
 fn node() -> Node {
-    bare_node().keyfile("eno1", DAY_ONE)
+    bare_node().day_one()
 }
 
 /// Such a node without a profile.
 fn bare_node() -> Node {
-    with_holdable_agent(Node::new("worker-0").nic(Nic::new("eno1", MAC)))
-        .file("/etc/dayone/dayone.toml", HASTE, 0o644)
-        .file("/etc/nmstate/openshift/worker-1.yml", "", 0o644)
+    with_holdable_agent(Node::new("worker-0").nic(Nic::new("eno1", MAC))).settings(HASTE).file(
+        "/etc/nmstate/openshift/worker-1.yml",
+        "",
+        0o644,
+    )
 }
 
 /// Kills the agent that has waited since `mark`.
@@ -41,10 +44,9 @@ fn old_network_is_back(case: &Case<'_>, before: &str, after: &str) -> Result<(),
 
 #[tests::case]
 fn killed_in_each_phase_and_started_again() -> Result<(), Error> {
-    let lab = Lab::open()?;
     let good = Document::new().text();
-    let wrong = Document::new().with("192.0.2.1\n    next-hop", "192.0.2.254\n    next-hop").text();
-    lab.run(node(), &Peer::new(), |case| {
+    let wrong = wrong_gateway();
+    node().run(&Peer::new(), |case| {
         let (inside, before) = old_network(case)?;
         assert!(before.contains(DAY_ONE) && !before.contains("br-ex"), "{before}");
         for (phase, document, changed) in [
@@ -67,15 +69,11 @@ fn killed_in_each_phase_and_started_again() -> Result<(), Error> {
             // The next attempt must not hide the undo.
             inside.write(HOST_FILE, "interfaces: many\n")?;
             kill(&inside, &killed)?;
-            let again = start(&inside)?;
-            let it = outcome(&inside, Some(&again))?;
+            let it = started(&inside)?;
             assert_eq!(it.exit, 2, "after {phase}: {}", it.text());
             old_network_is_back(case, &before, phase)?;
         }
-        inside.write(HOST_FILE, &good)?;
-        let again = start(&inside)?;
-        let it = outcome(&inside, Some(&again))?;
-        assert_eq!(it.exit, 0, "{}", it.text());
+        try_document(&inside, &good)?.exits(0);
         inside.wait_unit("kubelet.service", "active", SOON)?;
         assert!(case.peer().pings(ADDRESS, SOON)?);
 
@@ -90,10 +88,7 @@ fn killed_in_each_phase_and_started_again() -> Result<(), Error> {
             let killed = hold(&inside, "ready")?;
             kill(&inside, &killed)?;
         }
-        let again = start(&inside)?;
-        let it = outcome(&inside, Some(&again))?;
-        assert_eq!(it.exit, 3, "{}", it.text());
-        assert!(it.text().contains("2 attempts in a row ended with the agent"), "{}", it.text());
+        started(&inside)?.exits(3).says("2 attempts in a row ended with the agent");
         inside.wait_unit("dayone.service", "active", SOON)?;
         let marks = inside.sh("ls /run/dayone")?;
         assert!(!marks.contains("undecided") && !marks.contains("cut-off"), "{marks}");
@@ -104,9 +99,8 @@ fn killed_in_each_phase_and_started_again() -> Result<(), Error> {
 
 #[tests::case]
 fn killed_while_it_takes_over() -> Result<(), Error> {
-    let lab = Lab::open()?;
     let good = Document::new().text();
-    lab.run(configure_ovs(bare_node()), &Peer::new(), |case| {
+    configure_ovs(bare_node()).run(&Peer::new(), |case| {
         let (inside, before) = old_network(case)?;
         assert!(before.contains("ovs-if-phys0") && before.contains("192.0.2.10/24"), "{before}");
         for (phase, changed) in [("checkpoint", false), ("take-over", true)] {
@@ -116,8 +110,7 @@ fn killed_while_it_takes_over() -> Result<(), Error> {
             assert_ne!(theirs, changed, "{phase}");
             inside.write(HOST_FILE, "interfaces: many\n")?;
             kill(&inside, &killed)?;
-            let again = start(&inside)?;
-            let it = outcome(&inside, Some(&again))?;
+            let it = started(&inside)?;
             assert_eq!(it.exit, 2, "after {phase}: {}", it.text());
             old_network_is_back(case, &before, phase)?;
         }
@@ -127,9 +120,8 @@ fn killed_while_it_takes_over() -> Result<(), Error> {
 
 #[tests::case]
 fn killed_between_the_decision_and_the_record() -> Result<(), Error> {
-    let lab = Lab::open()?;
     let good = Document::new().text();
-    lab.run(node(), &Peer::new(), |case| {
+    node().run(&Peer::new(), |case| {
         let (inside, before) = old_network(case)?;
         inside.write(HOST_FILE, &good)?;
         let killed = hold(&inside, "record")?;
@@ -143,16 +135,12 @@ fn killed_between_the_decision_and_the_record() -> Result<(), Error> {
         let new = picture(&inside)?;
         assert_ne!(new, before);
         kill(&inside, &killed)?;
-        let again = start(&inside)?;
-        let it = outcome(&inside, Some(&again))?;
-        assert_eq!(it.exit, 0, "{}", it.text());
-        assert!(it.text().contains("in force already"), "{}", it.text());
+        attempt(&inside)?.exits(0).says("in force already");
         assert_eq!(inside.read(APPLIED)?, Some(good));
         assert_eq!(picture(&inside)?, new);
         inside.wait_unit("kubelet.service", "active", SOON)?;
         assert!(case.peer().pings(ADDRESS, SOON)?);
-        let status = inside.run(&["dayone", "status"])?;
-        assert_eq!(status.status.code(), Some(0), "{status}");
+        inside.run(&["dayone", "status"])?.exits(0);
         Ok(())
     })
 }
@@ -162,17 +150,14 @@ fn killed_between_the_decision_and_the_record() -> Result<(), Error> {
 fn kill_and_undo(inside: &Inside, mark: &Mark) -> Result<(), Error> {
     inside.write(HOST_FILE, "interfaces: many\n")?;
     kill(inside, mark)?;
-    let again = start(inside)?;
-    let it = outcome(inside, Some(&again))?;
-    assert_eq!(it.exit, 2, "{}", it.text());
+    started(inside)?.exits(2);
     Ok(())
 }
 
 /// A roll back leaves files alone that others wrote during the transaction.
 #[tests::case]
 fn roll_back_leaves_files_of_others_alone() -> Result<(), Error> {
-    let lab = Lab::open()?;
-    lab.run(node(), &Peer::new(), |case| {
+    node().run(&Peer::new(), |case| {
         let (inside, before) = old_network(case)?;
         inside.write(HOST_FILE, &Document::new().text())?;
         let held = hold(&inside, "verify")?;
@@ -200,8 +185,7 @@ fn roll_back_leaves_files_of_others_alone() -> Result<(), Error> {
 /// Another program's checkpoint, made after the snapshot.
 #[tests::case]
 fn checkpoint_of_others_is_left_alone() -> Result<(), Error> {
-    let lab = Lab::open()?;
-    lab.run(node(), &Peer::new(), |case| {
+    node().run(&Peer::new(), |case| {
         let (inside, before) = old_network(case)?;
         inside.write(HOST_FILE, &Document::new().text())?;
         let held = hold(&inside, "journal")?;
@@ -216,8 +200,7 @@ fn checkpoint_of_others_is_left_alone() -> Result<(), Error> {
 /// Without a checkpoint, reloading NetworkManager's settings undoes the document's global DNS.
 #[tests::case]
 fn global_dns_goes_again_without_a_checkpoint() -> Result<(), Error> {
-    let lab = Lab::open()?;
-    lab.run(node(), &Peer::new(), |case| {
+    node().run(&Peer::new(), |case| {
         let (inside, before) = old_network(case)?;
         let global = "busctl get-property org.freedesktop.NetworkManager \
                       /org/freedesktop/NetworkManager org.freedesktop.NetworkManager \
@@ -244,8 +227,7 @@ fn global_dns_goes_again_without_a_checkpoint() -> Result<(), Error> {
             HOST_FILE,
             &format!("{}routes:{}", own.unwrap_or_default(), rest.unwrap_or_default()),
         )?;
-        let again = start(&inside)?;
-        assert_eq!(outcome(&inside, Some(&again))?.exit, 0);
+        attempt(&inside)?.exits(0);
         let status = inside.run(&["dayone", "status"])?;
         assert!(
             unwrapped(&status.stdout).contains("(192.0.2.53) replaces the name servers"),
@@ -260,9 +242,8 @@ fn global_dns_goes_again_without_a_checkpoint() -> Result<(), Error> {
 /// Unreadable journal, record and status, as after a disk fault.
 #[tests::case]
 fn damaged_state_is_set_aside() -> Result<(), Error> {
-    let lab = Lab::open()?;
     let good = Document::new().text();
-    lab.run(node(), &Peer::new(), |case| {
+    node().run(&Peer::new(), |case| {
         let (inside, _) = old_network(case)?;
         inside.write(HOST_FILE, &good)?;
         let held = hold(&inside, "apply")?;
@@ -271,12 +252,10 @@ fn damaged_state_is_set_aside() -> Result<(), Error> {
             inside.write(path, "{\"half")?;
         }
         kill(&inside, &held)?;
-        let again = start(&inside)?;
-        let it = outcome(&inside, Some(&again))?;
-        assert_eq!(it.exit, 0, "{}", it.text());
+        attempt(&inside)?.exits(0);
         inside.wait_unit("kubelet.service", "active", SOON)?;
         assert!(case.peer().pings(ADDRESS, SOON)?);
-        let own = inside.journal(&["SYSLOG_IDENTIFIER=dayone"])?;
+        let own = inside.journal(&ENTRIES)?;
         for path in damaged {
             assert!(own.iter().any(|entry| entry.message().contains(path)), "{path}: {own:?}");
         }
@@ -287,14 +266,12 @@ fn damaged_state_is_set_aside() -> Result<(), Error> {
             assert_eq!(inside.read(aside)?.as_deref(), Some("{\"half"), "{aside}");
         }
         inside.write("/run/dayone/status.json", "{\"half")?;
-        let status = inside.run(&["dayone", "status"])?;
-        assert_eq!(status.status.code(), Some(0), "{status}");
+        let status = inside.run(&["dayone", "status"])?.exits(0);
         // The check of the node's health may have read it first.
         let aside = "/run/dayone/status.json.damaged";
         assert_eq!(inside.read(aside)?.as_deref(), Some("{\"half"));
         if !status.stderr.contains(aside) {
-            let own = ["SYSLOG_IDENTIFIER=dayone"];
-            inside.wait_journal(&own, SOON, |entry| entry.message().contains(aside))?;
+            inside.wait_message(&ENTRIES, SOON, aside)?;
         }
 
         // The state that the document was resolved to, which version 0.2 leaves out, and a damaged one.
@@ -311,13 +288,10 @@ fn damaged_state_is_set_aside() -> Result<(), Error> {
             let mut record_of = before.clone();
             record_of["committed"]["resolved"] = damaged;
             inside.write(record, &record_of.to_string())?;
-            let again = start(&inside)?;
-            let it = outcome(&inside, Some(&again))?;
-            assert!(it.text().contains("in force already"), "{}", it.text());
+            started(&inside)?.says("in force already");
             inside.wait_sh(&format!("grep resolved {record} | grep eno1"), SOON)?;
             assert_eq!(whole()?["committed"]["resolved"], before["committed"]["resolved"]);
-            let status = inside.run(&["dayone", "status"])?;
-            assert_eq!(status.status.code(), Some(0), "{status}");
+            inside.run(&["dayone", "status"])?.exits(0);
         }
         Ok(())
     })
@@ -330,12 +304,9 @@ fn without_numbers(rows: &str) -> String {
 /// A power cut between the removal of configure-ovs's bridge and the commit.
 #[tests::case]
 fn power_cut_while_it_takes_over_a_bridge_with_ovns_port() -> Result<(), Error> {
-    let lab = Lab::open()?;
     let good = Document::new().text();
-    lab.run(configure_ovs(bare_node()), &Peer::new(), |case| {
-        case.boot()?;
-        let inside = case.inside()?;
-        assert_eq!(outcome(&inside, None)?.exit, 0);
+    configure_ovs(bare_node()).run(&Peer::new(), |case| {
+        let inside = case.boots(0)?;
         ovn(&inside)?;
         inside.sh("systemctl stop kubelet.service; rm -r /run/lab-kubelet")?;
         settle(&inside)?;
@@ -348,8 +319,7 @@ fn power_cut_while_it_takes_over_a_bridge_with_ovns_port() -> Result<(), Error> 
             inside.write(HOST_FILE, "")?;
             inside.sh("sync")?;
             case.cut_power()?;
-            case.boot()?;
-            let inside = case.inside()?;
+            let inside = case.boot()?;
             let undone = inside.journal(&["MESSAGE_ID=6f0d2f6a4e0b4b7c9b3f9a1f5d6c7e07"])?;
             assert_eq!(undone.len(), 1, "{undone:?}");
             inside.wait_sh("ovs-vsctl list-ports br-ex | grep -qx eno1", SOON)?;
@@ -367,9 +337,8 @@ fn power_cut_while_it_takes_over_a_bridge_with_ovns_port() -> Result<(), Error> 
 
 #[tests::case]
 fn power_cut_while_it_applies() -> Result<(), Error> {
-    let lab = Lab::open()?;
     let good = Document::new().text();
-    lab.run(node(), &Peer::new(), |case| {
+    node().run(&Peer::new(), |case| {
         let (inside, before) = old_network(case)?;
         inside.write(HOST_FILE, &good)?;
         hold(&inside, "verify")?;
@@ -377,8 +346,7 @@ fn power_cut_while_it_applies() -> Result<(), Error> {
         inside.write(HOST_FILE, "")?;
         inside.sh("sync")?;
         case.cut_power()?;
-        case.boot()?;
-        let inside = case.inside()?;
+        let inside = case.boot()?;
         let undone = inside.journal(&["MESSAGE_ID=6f0d2f6a4e0b4b7c9b3f9a1f5d6c7e07"])?;
         assert_eq!(undone.len(), 1, "{undone:?}");
         // Without a document kubelet starts.
@@ -390,8 +358,7 @@ fn power_cut_while_it_applies() -> Result<(), Error> {
 
 #[tests::case]
 fn stopped_by_systemds_timeout() -> Result<(), Error> {
-    let lab = Lab::open()?;
-    lab.run(node(), &Peer::new(), |case| {
+    node().run(&Peer::new(), |case| {
         let (inside, before) = old_network(case)?;
         // An agent that hangs without a sign of life.
         let silent = "[Service]\nUnsetEnvironment=NOTIFY_SOCKET\nTimeoutStartSec=5\n";
@@ -400,12 +367,9 @@ fn stopped_by_systemds_timeout() -> Result<(), Error> {
         inside.sh("systemctl daemon-reload")?;
         let mark = hold(&inside, "apply")?;
         assert_ne!(picture(&inside)?, before);
-        let it = outcome(&inside, Some(&mark))?;
-        assert!(it.text().contains("was stopped"), "{}", it.text());
-        assert_eq!(it.exit, 3, "{}", it.text());
+        outcome(&inside, Some(&mark))?.exits(3).says("was stopped");
         let manager = [mark.argument(), "_PID=1", "UNIT=dayone.service"];
-        inside
-            .wait_journal(&manager, SOON, |entry| entry.message().contains("result 'timeout'"))?;
+        inside.wait_message(&manager, SOON, "result 'timeout'")?;
         old_network_is_back(case, &before, "the timeout")
     })
 }

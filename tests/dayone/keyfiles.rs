@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, fs, os::unix::fs::PermissionsExt, time::Duratio
 
 use tests::{
     documents::{self, files},
-    lab::{Error, Lab, Node, Peer},
+    lab::{Error, Node, Peer},
 };
 
 /// The directory of profiles of one boot.
@@ -16,7 +16,6 @@ const READ: Duration = Duration::from_secs(60);
 
 #[tests::case]
 fn each_keyfile_of_the_fixtures_is_read_without_a_warning() -> Result<(), Error> {
-    let lab = Lab::open()?;
     let tree = tempfile::tempdir().expect("a directory");
     let mut count = 0;
     for document in documents::fixtures().iter().filter(|document| !document.convert().has_errors())
@@ -36,9 +35,8 @@ fn each_keyfile_of_the_fixtures_is_read_without_a_warning() -> Result<(), Error>
         UNMANAGED,
         0o644,
     );
-    lab.run(node, &Peer::new(), |case| {
-        case.boot()?;
-        let inside = case.inside()?;
+    node.run(&Peer::new(), |case| {
+        let inside = case.boot()?;
         inside.sh(&format!("mkdir -p {AT}; cp /lab/keyfiles/* {AT}"))?;
         inside.run_within(&["nmcli", "connection", "reload"], READ)?.success()?;
         let version = inside.sh("NetworkManager --version")?;

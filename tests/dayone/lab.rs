@@ -39,8 +39,7 @@ fn node() -> Node {
 
 #[tests::case]
 fn static_address_is_reached_by_the_peer() -> Result<(), Error> {
-    let lab = Lab::open()?;
-    lab.run(node().keyfile("eno1", STATIC), &Peer::new(), |case| {
+    node().keyfile("eno1", STATIC).run(&Peer::new(), |case| {
         case.boot()?;
         assert_eq!(case.inside()?.unit("NetworkManager.service")?.active_state, "active");
         assert!(case.peer().pings(ADDRESS, SOON)?);
@@ -51,12 +50,10 @@ fn static_address_is_reached_by_the_peer() -> Result<(), Error> {
 
 #[tests::case]
 fn dhcp_gives_the_lease_that_the_peer_shows() -> Result<(), Error> {
-    let lab = Lab::open()?;
     let profile = STATIC.split("\n[ipv4]").next().unwrap_or_default().to_owned()
         + "\n[ipv4]\nmethod=auto\ndhcp-client-id=mac\nmay-fail=false\n\n[ipv6]\nmethod=disabled\n";
-    lab.run(node().keyfile("eno1", &profile), &Peer::new().dhcp(), |case| {
-        case.boot()?;
-        let inside = case.inside()?;
+    node().keyfile("eno1", &profile).run(&Peer::new().dhcp(), |case| {
+        let inside = case.boot()?;
         inside.wait_sh("ip -4 route show default | grep -q 192.0.2.1", SOON)?;
         let leases = case.peer().leases()?;
         assert_eq!(leases.len(), 1, "{leases:?}");
@@ -99,8 +96,7 @@ fn bridge(node: Node) -> Node {
 
 #[tests::case]
 fn bridge_in_userspace_carries_ping_dns_and_tcp() -> Result<(), Error> {
-    let lab = Lab::open()?;
-    lab.run(bridge(node()), &Peer::new(), |case| {
+    bridge(node()).run(&Peer::new(), |case| {
         case.boot()?;
         assert!(case.peer().pings(ADDRESS, SOON)?);
         assert!(case.peer().pings(ADDRESS6, SOON)?);
@@ -119,8 +115,7 @@ fn bridge_in_userspace_carries_ping_dns_and_tcp() -> Result<(), Error> {
 
 #[tests::case]
 fn disk_outlives_reboot_and_power_cut() -> Result<(), Error> {
-    let lab = Lab::open()?;
-    lab.run(node().keyfile("eno1", STATIC), &Peer::new(), |case| {
+    node().keyfile("eno1", STATIC).run(&Peer::new(), |case| {
         case.boot()?;
         case.inside()?.write("/etc/dayone/one", "1\n")?;
         case.inside()?.sh("touch /run/volatile")?;
@@ -144,14 +139,11 @@ fn disk_outlives_reboot_and_power_cut() -> Result<(), Error> {
 
 #[tests::case]
 fn killed_networkmanager_comes_back() -> Result<(), Error> {
-    let lab = Lab::open()?;
-    lab.run(node().keyfile("eno1", STATIC), &Peer::new(), |case| {
-        case.boot()?;
-        let inside = case.inside()?;
+    node().keyfile("eno1", STATIC).run(&Peer::new(), |case| {
+        let inside = case.boot()?;
         // Timed by the journal: after NetworkManager's first start-up.
         let unit = "_SYSTEMD_UNIT=NetworkManager.service";
-        let first = inside
-            .wait_journal(&[unit], SOON, |entry| entry.message().contains("startup complete"))?;
+        let first = inside.wait_message(&[unit], SOON, "startup complete")?;
         inside.kill("NetworkManager.service")?;
         let second = inside.wait_journal(&[unit], SOON, |entry| {
             entry.message().contains("startup complete")
@@ -193,10 +185,8 @@ fn aborted_run_is_swept_up_by_the_next() -> Result<(), Box<dyn std::error::Error
 
 #[tests::case]
 fn peer_misbehaves_when_told() -> Result<(), Error> {
-    let lab = Lab::open()?;
-    lab.run(node().keyfile("eno1", STATIC), &Peer::new(), |case| {
-        case.boot()?;
-        let inside = case.inside()?;
+    node().keyfile("eno1", STATIC).run(&Peer::new(), |case| {
+        let inside = case.boot()?;
         let gateway = "ping -n -q -c1 -W1 192.0.2.1";
         let api = "timeout 1 bash -c ': </dev/tcp/198.51.100.10/6443'";
         let dns = "timeout 2 getent ahosts api.lab.test";
@@ -229,11 +219,10 @@ fn peer_misbehaves_when_told() -> Result<(), Error> {
 
 #[tests::case]
 fn cards_come_late_and_cables_are_pulled() -> Result<(), Error> {
-    let lab = Lab::open()?;
     let node = Node::new("worker-0")
         .nic(Nic::new("eno2", "52:54:00:00:00:02").without_carrier())
         .keyfile("eno1", STATIC);
-    lab.run(node, &Peer::new(), |case| {
+    node.run(&Peer::new(), |case| {
         case.boot()?;
         assert!(!case.peer().pings(ADDRESS, Duration::from_secs(1))?);
         case.plug(Nic::new("eno1", MAC))?;
@@ -249,7 +238,6 @@ fn cards_come_late_and_cables_are_pulled() -> Result<(), Error> {
 
 #[tests::case]
 fn disk_faults_hold_for_root() -> Result<(), Error> {
-    let lab = Lab::open()?;
     let node = node()
         .small_filesystem("/var/lib/dayone", "64k")
         .file("/etc/dayone/dayone.toml", "", 0o640)
@@ -257,9 +245,8 @@ fn disk_faults_hold_for_root() -> Result<(), Error> {
         .dmi("SN-1234", "4c4c4544-0000-1000-8000-000000000001")
         .mask("openvswitch-switch.service")
         .keyfile("eno1", STATIC);
-    lab.run(node, &Peer::new(), |case| {
-        case.boot()?;
-        let inside = case.inside()?;
+    node.run(&Peer::new(), |case| {
+        let inside = case.boot()?;
         let full =
             inside.run(&["dd", "if=/dev/zero", "of=/var/lib/dayone/x", "bs=128k", "count=1"])?;
         assert!(full.stderr.contains("No space left on device"), "{full}");
@@ -276,7 +263,6 @@ fn disk_faults_hold_for_root() -> Result<(), Error> {
 
 #[tests::case]
 fn kubelet_waits_for_dayone_and_the_operator_keeps_off() -> Result<(), Error> {
-    let lab = Lab::open()?;
     // A unit as slow as the agent.
     let dayone = "[Unit]\nBefore=kubelet-dependencies.target nmstate-configuration.service\n\
                   After=NetworkManager.service openvswitch.service\n\
@@ -291,9 +277,8 @@ fn kubelet_waits_for_dayone_and_the_operator_keeps_off() -> Result<(), Error> {
         .file("/etc/nmstate/openshift/applied", document, 0o644)
         .machine_config_operator()
         .kubelet();
-    lab.run(node, &Peer::new(), |case| {
-        case.boot()?;
-        let inside = case.inside()?;
+    node.run(&Peer::new(), |case| {
+        let inside = case.boot()?;
         let entry = inside.wait_journal(&["SYSLOG_IDENTIFIER=dayone"], SOON, |_| true)?;
         assert_eq!(entry.message(), "done");
         assert!(entry.field("_PID").is_some());
@@ -319,10 +304,8 @@ fn kubelet_waits_for_dayone_and_the_operator_keeps_off() -> Result<(), Error> {
 
 #[tests::case]
 fn node_without_a_name_gets_one_late() -> Result<(), Error> {
-    let lab = Lab::open()?;
-    lab.run(Node::new("localhost"), &Peer::new(), |case| {
-        case.boot()?;
-        let inside = case.inside()?;
+    Node::new("localhost").run(&Peer::new(), |case| {
+        let inside = case.boot()?;
         // NetworkManager completes the name to localhost.localdomain.
         assert_eq!(inside.sh("hostname -s")?, "localhost");
         assert_eq!(inside.read("/etc/hostname")?, None);

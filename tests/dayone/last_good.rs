@@ -4,10 +4,10 @@ use std::net::Ipv4Addr;
 
 use tests::{
     dayone::{
-        ADDRESS, APPLIED, DAY_ONE, Document, GOES_ON, HASTE, HOST_FILE, SOON, outcome, unwrapped,
-        worker,
+        ADDRESS, APPLIED, Document, GOES_ON, HASTE, HOST_FILE, SOON, outcome, unwrapped, worker,
+        wrong_gateway,
     },
-    lab::{Case, Error, Inside, Lab, Node, Peer},
+    lab::{Case, Error, Inside, Node, Peer},
 };
 
 /// The node's address after a day-2 change of a declared field.
@@ -17,15 +17,13 @@ const CHANGED: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 11);
 fn node(document: &str) -> Node {
     let settings = HASTE.replace("max-attempts = 0", "max-attempts = 1");
     assert_ne!(settings, HASTE);
-    worker().keyfile("eno1", DAY_ONE).file(HOST_FILE, document, 0o644).settings(&settings)
+    worker().day_one().document(document).settings(&settings)
 }
 
 /// Checks that the boot goes on despite the document's failure, with a message.
 fn carried(case: &Case<'_>, address: Ipv4Addr, cause: &str, how: &str) -> Result<(), Error> {
     let inside = case.inside()?;
-    let it = outcome(&inside, None)?;
-    assert_eq!(it.exit, 3, "{}", it.text());
-    assert!(it.text().contains(cause), "{}", it.text());
+    outcome(&inside, None)?.exits(3).says(cause);
     inside.wait_unit("kubelet.service", "active", SOON)?;
     assert_eq!(inside.unit("dayone.service")?.active_state, "active");
     inside.wait_unit("dayone-health@fell-back.service", "failed", SOON)?;
@@ -36,8 +34,7 @@ fn carried(case: &Case<'_>, address: Ipv4Addr, cause: &str, how: &str) -> Result
     assert_eq!(loud[0].field("PRIORITY"), Some("4"));
     let text = loud[0].message();
     assert!(text.contains(&format!("{HOST_FILE} is NOT in force; the boot goes on")), "{text}");
-    let status = inside.run(&["dayone", "status"])?;
-    assert_eq!(status.status.code(), Some(3), "{status}");
+    let status = inside.run(&["dayone", "status"])?.exits(3);
     for word in [HOST_FILE, cause, how, "in force: no, the last good configuration is"] {
         assert!(unwrapped(&status.stdout).contains(word), "{word} in {status}");
     }
@@ -47,20 +44,17 @@ fn carried(case: &Case<'_>, address: Ipv4Addr, cause: &str, how: &str) -> Result
 
 /// Puts `good` in force, and writes a document with a dead gateway for the next boot.
 fn bad_after(case: &mut Case<'_>) -> Result<Inside, Error> {
-    case.boot()?;
-    let inside = case.inside()?;
-    assert_eq!(outcome(&inside, None)?.exit, 0);
+    let inside = case.boots(0)?;
     inside.wait_unit("kubelet.service", "active", SOON)?;
-    let bad = Document::new().with("192.0.2.1\n    next-hop", "192.0.2.254\n    next-hop").text();
+    let bad = wrong_gateway();
     inside.write(HOST_FILE, &bad)?;
     Ok(inside)
 }
 
 #[tests::case]
 fn working_last_good_lets_kubelet_start() -> Result<(), Error> {
-    let lab = Lab::open()?;
     let good = Document::new().text();
-    lab.run(node(&good), &Peer::new(), |case| {
+    node(&good).run(&Peer::new(), |case| {
         let bad = bad_after(case)?.read(HOST_FILE)?.unwrap_or_default();
         case.restart()?;
         carried(case, ADDRESS, "probe gateway 192.0.2.254 failed", "is in force")?;
@@ -68,8 +62,7 @@ fn working_last_good_lets_kubelet_start() -> Result<(), Error> {
         let inside = case.inside()?;
         inside.write(HOST_FILE, &good)?;
         inside.wait_unit("dayone-health@fell-back.service", "inactive", SOON)?;
-        let status = inside.run(&["dayone", "status"])?;
-        assert_eq!(status.status.code(), Some(0), "{status}");
+        inside.run(&["dayone", "status"])?.exits(0);
         inside.write(HOST_FILE, &bad)?;
         let kept = inside.run(&["dayone", "export", "--last-good"])?;
         assert_eq!(kept.stdout, good);
@@ -86,18 +79,15 @@ fn working_last_good_lets_kubelet_start() -> Result<(), Error> {
 
 #[tests::case]
 fn last_good_returns_only_where_it_does_not_answer() -> Result<(), Error> {
-    let lab = Lab::open()?;
     let good = Document::new().text();
     let other_gateway = Ipv4Addr::new(192, 0, 2, 2).into();
-    lab.run(node(&good), &Peer::new().dhcp().address("lan", other_gateway, 24), |case| {
+    node(&good).run(&Peer::new().dhcp().address("lan", other_gateway, 24), |case| {
         // Day-2 changes, of the gateway too: drift does not revert them.
         bad_after(case)?.sh(
             "nmcli connection modify br-ex-if ipv4.addresses 192.0.2.11/24 ipv4.routes '0.0.0.0/0 192.0.2.2'",
         )?;
         case.peer().address("lan", Peer::GATEWAY.into(), 24, false)?;
-        case.restart()?;
-        let failed = outcome(&case.inside()?, None)?;
-        assert_eq!(failed.exit, 3, "{}", failed.text());
+        outcome(&case.restart()?, None)?.exits(3);
         assert!(case.peer().pings(CHANGED, SOON)?, "the day-2 change is gone");
         carried(case, CHANGED, "probe gateway 192.0.2.254 failed", "is in force")?;
         case.peer().address("lan", Peer::GATEWAY.into(), 24, true)?;

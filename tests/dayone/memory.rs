@@ -2,11 +2,11 @@
 
 use tests::{
     dayone::{
-        APISERVER, ATTEMPT, DAY_ONE, Document, HOST_FILE, MAC, SOON, USERSPACE, agent, automatic,
+        APISERVER, ATTEMPT, Document, ENTRIES, HOST_FILE, MAC, SOON, USERSPACE, agent, automatic,
         day_one_dhcp, held_at_boot, kubelet_ran, mark, release, settle, unwrapped, wait_held,
         with_holdable_agent,
     },
-    lab::{Case, Error, Fault, Inside, Lab, Nic, Node, Peer},
+    lab::{Case, Error, Fault, Inside, Nic, Node, Peer},
 };
 
 /// A storage card with a gateway of its own, which NetworkManager ranks behind eno1, since that is up first.
@@ -75,18 +75,14 @@ fn reaches_api(inside: &Inside) -> Result<bool, Error> {
 /// (NetworkManager, nm_device_get_route_metric_default). After the roll back NetworkManager numbers the cards' metrics anew.
 #[tests::case]
 fn a_document_that_was_refused_is_not_committed_while_the_api_is_away() -> Result<(), Error> {
-    let lab = Lab::open()?;
     let node = two_cards(agent(Node::new("worker-0").nic(Nic::new("eno1", MAC))))
-        .file(HOST_FILE, &dhcp(""), 0o644)
+        .document(&dhcp(""))
         .settings("max-attempts = 0\n[timeout]\nprobe = 3\nbaseline = 2\n");
-    lab.run(node, &peer(), |case| {
+    node.run(&peer(), |case| {
         no_api_on_storage(case)?;
-        case.power_on()?;
-        let inside = case.inside()?;
-        let dayone = ["SYSLOG_IDENTIFIER=dayone"];
-        inside.wait_journal(&dayone, ATTEMPT, |entry| {
-            entry.message().contains("the next attempt is in 5 s")
-        })?;
+        let inside = case.power_on()?;
+        let dayone = ENTRIES;
+        inside.wait_message(&dayone, ATTEMPT, "the next attempt is in 5 s")?;
         let status = inside.run(&["dayone", "status"])?;
         let way = "packets to 198.51.100.10 leave by eno2 from 198.18.0.10 through 198.18.0.1";
         assert!(unwrapped(&status.stdout).contains(way), "{status}");
@@ -100,14 +96,11 @@ fn a_document_that_was_refused_is_not_committed_while_the_api_is_away() -> Resul
         for _ in 0..2 {
             let mark = mark(&inside)?;
             inside.sh("systemctl restart --no-block dayone.service")?;
-            inside.wait_journal(&[mark.argument(), dayone[0]], ATTEMPT, |entry| {
-                entry.message().contains("the old network has no answer either")
-            })?;
+            inside.wait_message(&mark.entries(), ATTEMPT, "the old network has no answer either")?;
         }
         case.peer_mut().fault(Fault::DropForwarded, false)?;
         let inside = case.inside()?;
-        let status = inside.run(&["dayone", "apply"])?;
-        assert_eq!(status.status.code(), Some(3), "{status}");
+        inside.run(&["dayone", "apply"])?.exits(3);
         assert_eq!(leads(&inside)?, "eno1");
         assert!(reaches_api(&inside)? && !kubelet_ran(&inside)?);
         // A document that keeps the API ends the refusal, and the pause.
@@ -118,8 +111,7 @@ fn a_document_that_was_refused_is_not_committed_while_the_api_is_away() -> Resul
         // Neither the document nor a profile has this route, which cuts the API off.
         inside.sh("ip route add 198.51.100.0/24 via 198.18.0.1 dev eno2")?;
         assert!(!reaches_api(&inside)?);
-        let status = inside.run(&["dayone", "status"])?;
-        assert_eq!(status.status.code(), Some(0), "{status}");
+        let status = inside.run(&["dayone", "status"])?.exits(0);
         let removal = "ip route del 198.51.100.0/24 via 198.18.0.1 dev eno2 proto boot";
         let told = format!(
             "route: packets to the API (198.51.100.10) leave by a route of no configuration: `{removal}` removes it"
@@ -154,29 +146,23 @@ const UPLINK_AND_HINT: &str = "ovs-vsctl list-ports br-ex; cat /var/lib/ovnk/ifa
 /// The API is silent while br-ex on eno1 is proved, and the hint is written with the commit.
 #[tests::case]
 fn a_second_attempt_at_the_automatic_bridge_takes_the_uplink_of_the_first() -> Result<(), Error> {
-    let lab = Lab::open()?;
     let node = two_cards(automatic(Node::new("worker-0").nic(Nic::new("eno1", MAC))))
-        .file("/etc/dayone/dayone.toml", &format!("[timeout]\nprobe = 3\n{USERSPACE}"), 0o644)
+        .settings(&format!("[timeout]\nprobe = 3\n{USERSPACE}"))
         .file(
             "/etc/systemd/system/dayone-bridge.service.d/50-lab.conf",
             "[Unit]\nConditionPathExists=/etc/lab-go\n",
             0o644,
         );
-    lab.run(node, &peer(), |case| {
+    node.run(&peer(), |case| {
         no_api_on_storage(case)?;
-        case.boot()?;
-        let inside = case.inside()?;
+        let inside = case.boot()?;
         settle(&inside)?;
         assert_eq!(leads(&inside)?, "eno1");
         inside.sh("touch /etc/lab-go; systemctl start --no-block dayone-bridge.service")?;
-        let dayone = ["SYSLOG_IDENTIFIER=dayone"];
-        inside.wait_journal(&dayone, ATTEMPT, |entry| {
-            entry.message().contains("creating a checkpoint")
-        })?;
+        inside.wait_message(&ENTRIES, ATTEMPT, "creating a checkpoint")?;
         case.peer_mut().fault(Fault::DropForwarded, true)?;
         let inside = case.inside()?;
-        inside
-            .wait_journal(&dayone, ATTEMPT, |entry| entry.message().contains("probe api failed"))?;
+        inside.wait_message(&ENTRIES, ATTEMPT, "probe api failed")?;
         // A choice that did not hold is no hint.
         assert_eq!(inside.read("/var/lib/ovnk/iface_default_hint")?, None);
         case.peer_mut().fault(Fault::DropForwarded, false)?;
@@ -191,8 +177,7 @@ fn a_second_attempt_at_the_automatic_bridge_takes_the_uplink_of_the_first() -> R
         inside.wait_sh("! test -s /run/dayone/lock", SOON)?;
         // The hint of that commit goes first at the next boot: while the cable of the right card is out, the other one leads.
         case.connect("eno1", false)?;
-        case.restart()?;
-        let inside = case.inside()?;
+        let inside = case.restart()?;
         let waits = "systemctl show --property=StatusText dayone-bridge.service | \
                      grep 'a default route of eno1, the uplink before'";
         inside.wait_sh(waits, ATTEMPT)?;
@@ -209,28 +194,23 @@ fn a_second_attempt_at_the_automatic_bridge_takes_the_uplink_of_the_first() -> R
 /// ever.
 #[tests::case]
 fn a_first_boot_goes_on_without_an_api_that_stays_away() -> Result<(), Error> {
-    let lab = Lab::open()?;
     let (path, text) = APISERVER;
     let node = with_holdable_agent(Node::new("worker-0").nic(Nic::new("eno1", MAC)));
     let node = held_at_boot(node, "verify")
-        .keyfile("eno1", DAY_ONE)
+        .day_one()
         .file(path, text, 0o644)
-        .file(HOST_FILE, &Document::new().text(), 0o644)
+        .document(&Document::new().text())
         .settings("[wait]\nanswer = 10\n[timeout]\nprobe = 3\nbaseline = 2\n");
-    lab.run(node, &Peer::new(), |case| {
-        case.power_on()?;
-        let inside = case.inside()?;
+    node.run(&Peer::new(), |case| {
+        let inside = case.power_on()?;
         wait_held(&inside)?;
         case.peer_mut().fault(Fault::DropForwarded, true)?;
         let inside = case.inside()?;
         release(&inside)?;
-        inside.wait_journal(&["SYSLOG_IDENTIFIER=dayone"], ATTEMPT, |entry| {
-            entry.message().contains("the old network has no answer either")
-        })?;
+        inside.wait_message(&ENTRIES, ATTEMPT, "the old network has no answer either")?;
         assert!(!kubelet_ran(&inside)?);
         inside.wait_unit("kubelet.service", "active", ATTEMPT)?;
-        let status = inside.run(&["dayone", "status"])?;
-        assert_eq!(status.status.code(), Some(3), "{status}");
+        let status = inside.run(&["dayone", "status"])?.exits(3);
         let line = format!("IN FORCE: {HOST_FILE}; without an answer of api ");
         assert!(unwrapped(&status.stdout).starts_with(&line), "{status}");
         inside.wait_unit("dayone-health@drifted.service", "failed", SOON)?;
@@ -238,8 +218,7 @@ fn a_first_boot_goes_on_without_an_api_that_stays_away() -> Result<(), Error> {
         case.peer_mut().fault(Fault::DropForwarded, false)?;
         let inside = case.inside()?;
         inside.sh("dayone apply")?;
-        let status = inside.run(&["dayone", "status"])?;
-        assert_eq!(status.status.code(), Some(0), "{status}");
+        inside.run(&["dayone", "status"])?.exits(0);
         inside.wait_unit("dayone-health@drifted.service", "inactive", SOON)?;
         Ok(())
     })

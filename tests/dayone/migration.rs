@@ -2,11 +2,11 @@
 
 use tests::{
     dayone::{
-        ADDRESS, APPLIED, DAY_ONE, Document, HASTE, HOST_FILE, MAC, PATCH, SOON, attempt,
-        configure_ovs, configure_ovs_in_run, kubelet_ran, outcome, ovn, ovn_controller, ovs_rows,
-        picture, removes_remains, settle, worker,
+        ADDRESS, APPLIED, DAY_ONE, Document, ENTRIES, HASTE, HOST_FILE, MAC, PATCH, SOON,
+        configure_ovs, configure_ovs_in_run, kubelet_ran, ovn, ovn_controller, ovs_rows, picture,
+        removes_remains, settle, try_document, worker, wrong_gateway,
     },
-    lab::{Case, Error, Inside, Lab, Peer},
+    lab::{Case, Error, Inside, Peer},
 };
 
 /// A link of another profile on the card, that somebody has activated.
@@ -22,14 +22,11 @@ const TAKES_IT_DOWN: (&str, &str) = (
 
 #[tests::case]
 fn bridge_of_configure_ovs_comes_back_exactly_or_is_taken_over() -> Result<(), Error> {
-    let lab = Lab::open()?;
     // No document at first: the old bridge is recorded.
-    let node = configure_ovs(worker()).file(HOST_FILE, "", 0o644).settings(HASTE);
+    let node = configure_ovs(worker()).document("").settings(HASTE);
     let node = node.keyfile("storage", STORAGE).file(TAKES_IT_DOWN.0, TAKES_IT_DOWN.1, 0o755);
-    lab.run(node, &Peer::new(), |case| {
-        case.boot()?;
-        let inside = case.inside()?;
-        assert_eq!(outcome(&inside, None)?.exit, 0);
+    node.run(&Peer::new(), |case| {
+        let inside = case.boots(0)?;
         inside.sh("nmcli connection up storage")?;
         inside.wait_unit("kubelet.service", "active", SOON)?;
         inside.sh("systemctl stop kubelet.service; rm -r /run/lab-kubelet")?;
@@ -41,11 +38,8 @@ fn bridge_of_configure_ovs_comes_back_exactly_or_is_taken_over() -> Result<(), E
             assert!(before.contains(word), "{word} in {before}");
         }
 
-        let wrong = Document::new().with("192.0.2.1\n    next-hop", "192.0.2.254\n    next-hop");
-        inside.write(HOST_FILE, &wrong.text())?;
-        let it = attempt(&inside)?;
-        assert!(it.text().contains("gateway 192.0.2.254"), "{}", it.text());
-        assert_eq!(it.exit, 3, "{}", it.text());
+        let wrong = wrong_gateway();
+        try_document(&inside, &wrong)?.exits(3).says("gateway 192.0.2.254");
         // Proves that both were removed, and so that the roll back restored them.
         for gone in ["ovs-if-phys0", "br0"] {
             assert!(taken_over(&inside, gone)?, "{gone}");
@@ -58,16 +52,14 @@ fn bridge_of_configure_ovs_comes_back_exactly_or_is_taken_over() -> Result<(), E
         assert!(!kubelet_ran(&inside)?);
 
         inside.sh("touch /run/lab-down")?;
-        inside.write(HOST_FILE, &Document::new().text())?;
-        let it = attempt(&inside)?;
-        assert_eq!(it.exit, 0, "{}", it.text());
+        try_document(&inside, &Document::new().text())?.exits(0);
         assert!(case.peer().pings(ADDRESS, SOON)?);
         assert_eq!(case.peer().mac_of(ADDRESS)?.as_deref(), Some(MAC));
         inside.wait_unit("kubelet.service", "active", SOON)?;
         assert_eq!(inside.sh("ovs-vsctl list-br")?, "br-ex");
         let storage = "ip -oneline -4 address show dev storage | grep 198.18.0.80/24";
         inside.wait_sh(storage, SOON)?;
-        inside.wait_journal(&["SYSLOG_IDENTIFIER=dayone"], SOON, |entry| {
+        inside.wait_journal(&ENTRIES, SOON, |entry| {
             entry.message().starts_with("storage is down since the change")
         })?;
         let profiles = inside.sh("nmcli -g NAME connection show; ls /etc/NetworkManager/system-connections")?;
@@ -87,20 +79,15 @@ fn bridge_of_configure_ovs_comes_back_exactly_or_is_taken_over() -> Result<(), E
 /// profiles in `/run`, then, after the reboot that brings the document, without them.
 #[tests::case]
 fn migration_from_configure_ovs_with_profiles_in_run_and_gone() -> Result<(), Error> {
-    let lab = Lab::open()?;
-    let node = worker().keyfile("eno1", DAY_ONE).file(HOST_FILE, "", 0o644).settings(HASTE);
-    lab.run(node, &Peer::new(), |case| {
-        case.boot()?;
-        let inside = case.inside()?;
-        assert_eq!(outcome(&inside, None)?.exit, 0);
+    worker().day_one().document("").settings(HASTE).run(&Peer::new(), |case| {
+        let inside = case.boots(0)?;
         settle(&inside)?;
         configure_ovs_in_run(&inside)?;
         ovn(&inside)?;
         broken_document_changes_nothing(case, "ovs-if-br-ex")?;
 
         inside.write(HOST_FILE, "")?;
-        case.reboot()?;
-        let inside = case.inside()?;
+        let inside = case.reboot()?;
         settle(&inside)?;
         // With a bridge in its database, Open vSwitch's userspace datapath may write the card's old flags back while it starts: the
         // card stays down.
@@ -112,9 +99,7 @@ fn migration_from_configure_ovs_with_profiles_in_run_and_gone() -> Result<(), Er
             broken_document_changes_nothing(case, DAY_ONE)?;
         }
 
-        inside.write(HOST_FILE, &Document::new().text())?;
-        let it = attempt(&inside)?;
-        assert_eq!(it.exit, 0, "{}", it.text());
+        try_document(&inside, &Document::new().text())?.exits(0);
         document_and_ovn_are_there(case)?;
         case.reboot()?;
         document_and_ovn_are_there(case)?;
@@ -127,18 +112,12 @@ fn migration_from_configure_ovs_with_profiles_in_run_and_gone() -> Result<(), Er
 /// The migration without the reboot in between.
 #[tests::case]
 fn migration_from_configure_ovs_with_its_profiles_active() -> Result<(), Error> {
-    let lab = Lab::open()?;
-    let node = configure_ovs(worker()).file(HOST_FILE, "", 0o644).settings(HASTE);
-    lab.run(node, &Peer::new(), |case| {
-        case.boot()?;
-        let inside = case.inside()?;
-        assert_eq!(outcome(&inside, None)?.exit, 0);
+    configure_ovs(worker()).document("").settings(HASTE).run(&Peer::new(), |case| {
+        let inside = case.boots(0)?;
         settle(&inside)?;
         ovn(&inside)?;
         broken_document_changes_nothing(case, "ovs-if-br-ex")?;
-        inside.write(HOST_FILE, &Document::new().text())?;
-        let it = attempt(&inside)?;
-        assert_eq!(it.exit, 0, "{}", it.text());
+        try_document(&inside, &Document::new().text())?.exits(0);
         document_is_in_force(case)?;
         case.reboot()?;
         document_and_ovn_are_there(case)
@@ -150,11 +129,8 @@ fn broken_document_changes_nothing(case: &Case<'_>, known: &str) -> Result<(), E
     let inside = case.inside()?;
     let (before, rows) = (picture(&inside)?, ovs_rows(&inside)?);
     assert!(before.contains(known) && rows.contains(PATCH), "{before}{rows}");
-    let wrong = Document::new().with("192.0.2.1\n    next-hop", "192.0.2.254\n    next-hop");
-    inside.write(HOST_FILE, &wrong.text())?;
-    let it = attempt(&inside)?;
-    assert!(it.text().contains("gateway 192.0.2.254"), "{}", it.text());
-    assert_eq!(it.exit, 3, "{}", it.text());
+    let wrong = wrong_gateway();
+    try_document(&inside, &wrong)?.exits(3).says("gateway 192.0.2.254");
     assert!(taken_over(&inside, "br-ex")?);
     assert!(case.peer().pings(ADDRESS, SOON)?);
     assert_eq!(picture(&inside)?, before);
@@ -189,7 +165,7 @@ fn document_and_ovn_are_there(case: &Case<'_>) -> Result<(), Error> {
 }
 
 fn taken_over(inside: &Inside, what: &str) -> Result<bool, Error> {
-    let own = inside.journal(&["SYSLOG_IDENTIFIER=dayone"])?;
+    let own = inside.journal(&ENTRIES)?;
     Ok(own.iter().any(|entry| {
         entry.message().starts_with("taking over")
             && (entry.field("PROFILE") == Some(what)

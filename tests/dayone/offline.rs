@@ -1,8 +1,7 @@
 //! The agent on a tree of files: before any run, and without a bus.
 
 use std::{
-    fs,
-    io::{self, Write as _},
+    fs, io,
     os::unix::{
         fs::{FileTypeExt as _, PermissionsExt as _, symlink},
         process::CommandExt as _,
@@ -14,7 +13,8 @@ use std::{
 use tests::{
     dayone::{Document, unwrapped},
     help::too_wide,
-    program,
+    program::{self, Exits as _},
+    schema,
 };
 
 #[tests::case]
@@ -29,9 +29,8 @@ fn help_fits_into_80_columns() -> io::Result<()> {
 fn a_call_is_answered_without_its_control_characters_and_a_full_disk_is_a_failure() -> io::Result<()>
 {
     for word in ["\u{1b}[31mbad", "--\u{9b}2J", "status\u{200b}"] {
-        let output = Command::new(program::dayone()).arg(word).output()?;
+        let output = Command::new(program::dayone()).arg(word).output()?.exits(2);
         let (_, messages) = text(&output);
-        assert_eq!(output.status.code(), Some(2), "{messages}");
         let bad = |c: char| matches!(c, '\u{1b}' | '\u{9b}' | '\u{200b}');
         assert!(
             messages.contains("unrecognized subcommand")
@@ -41,8 +40,7 @@ fn a_call_is_answered_without_its_control_characters_and_a_full_disk_is_a_failur
     }
     for option in ["--help", "--version"] {
         let full = fs::File::options().write(true).open("/dev/full")?;
-        let output = Command::new(program::dayone()).arg(option).stdout(full).output()?;
-        assert_eq!(output.status.code(), Some(1), "{output:?}");
+        let output = Command::new(program::dayone()).arg(option).stdout(full).output()?.exits(1);
         assert!(text(&output).1.contains("the output cannot be written"), "{output:?}");
         let good = Command::new(program::dayone()).arg(option).output()?;
         assert!(good.status.success() && !good.stdout.is_empty(), "{good:?}");
@@ -90,9 +88,7 @@ fn tree(names: &[&str]) -> io::Result<tempfile::TempDir> {
 fn status_before_any_run_says_so() -> io::Result<()> {
     let root = tree(&["worker-7"])?;
     let file = root.path().join("etc/nmstate/openshift/worker-7.yml");
-    let output = dayone(root.path()).args(["status", "--json"]).output()?;
-    assert_eq!(output.status.code(), Some(3), "{output:?}");
-    let json: serde_json::Value = serde_json::from_slice(&output.stdout)?;
+    let json = dayone(root.path()).args(["status", "--json"]).output()?.exits(3).json();
     assert_eq!(json["schema"], 1, "{json}");
     assert_eq!(json["outcome"], "not-run", "{json}");
     assert_eq!(json["document"].as_str().map(Path::new), Some(&*file), "{json}");
@@ -100,8 +96,7 @@ fn status_before_any_run_says_so() -> io::Result<()> {
     assert_eq!(json["in-force"], false, "{json}");
     assert_eq!(json["digest"], json["pending"], "{json}");
 
-    let output = dayone(root.path()).arg("status").output()?;
-    assert_eq!(output.status.code(), Some(3), "{output:?}");
+    let output = dayone(root.path()).arg("status").output()?.exits(3);
     let (page, error) = text(&output);
     assert!(page.starts_with("NOT RUN: "), "{page}");
     assert!(page.contains("\ndayone has not run in this boot\nNext: "), "{page}");
@@ -112,8 +107,7 @@ fn status_before_any_run_says_so() -> io::Result<()> {
 #[tests::case]
 fn status_names_what_was_tried_and_what_is_there() -> io::Result<()> {
     let root = tree(&["worker-0", "worker-1", "worker-2", "worker-3", "worker-4"])?;
-    let output = dayone(root.path()).arg("status").output()?;
-    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let output = dayone(root.path()).arg("status").output()?.exits(0);
     let (page, _) = text(&output);
     assert!(page.starts_with("NO DOCUMENT: files of other nodes only (5)\n"), "{page}");
     let page = unwrapped(&page);
@@ -139,44 +133,38 @@ fn a_file_is_checked_before_it_is_the_nodes() -> io::Result<()> {
     ] {
         fs::write(&file, content)?;
         let output = dayone(root.path()).args(["check", "--document"]).arg(&file).output()?;
-        let (page, error) = text(&output);
-        assert_eq!(output.status.code(), Some(code), "{page}{error}");
+        let (page, error) = text(&output.exits(code));
         assert!(format!("{page}{error}").contains(says), "{page}{error}");
 
         let mut check = dayone(root.path());
-        check.args(["check", "--document", "-"]).stdin(Stdio::piped());
-        let mut check = check.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
-        check.stdin.take().map_or(Ok(()), |mut input| input.write_all(content.as_bytes()))?;
-        let output = check.wait_with_output()?;
-        let (page, error) = text(&output);
-        assert_eq!(output.status.code(), Some(code), "{page}{error}");
+        let output = program::with_input(check.args(["check", "--document", "-"]), content)?;
+        let (page, error) = text(&output.exits(code));
         assert!(format!("{page}{error}").contains("standard input"), "{page}{error}");
     }
     // For programs: one object, whatever the verdict.
-    let schema = fs::read(tests::program::root().join("agent/doc/check.schema.json"))?;
-    let schema: serde_json::Value = serde_json::from_slice(&schema)?;
     for (content, code, verdict) in [(&good, 0, "valid"), (&bad, 2, "refused")] {
         fs::write(&file, content)?;
         let mut check = dayone(root.path());
-        let output = check.args(["check", "--format", "json", "--document"]).arg(&file).output()?;
-        assert_eq!(output.status.code(), Some(code), "{output:?}");
-        let report: serde_json::Value = serde_json::from_slice(&output.stdout)?;
-        assert_eq!(tests::schema::faults(&schema, &report), Vec::<String>::new());
+        let report = check
+            .args(["check", "--format", "json", "--document"])
+            .arg(&file)
+            .output()?
+            .exits(code)
+            .json();
+        schema::fits("agent/doc/check", &report);
         assert_eq!(report["verdict"], verdict, "{report}");
         assert_eq!(report["digest"].is_string(), code == 0, "{report}");
     }
     // Only a dry run takes a document of the caller's.
-    let output = dayone(root.path()).args(["apply", "--document"]).arg(&file).output()?;
-    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    dayone(root.path()).args(["apply", "--document"]).arg(&file).output()?.exits(2);
     Ok(())
 }
 
 #[tests::case]
 fn a_network_other_than_ovn_kubernetes_needs_no_bridge() -> io::Result<()> {
     let root = tree(&[])?;
-    let output = dayone(root.path()).arg("bridge").output()?;
+    let output = dayone(root.path()).arg("bridge").output()?.exits(0);
     let (_, log) = text(&output);
-    assert_eq!(output.status.code(), Some(0), "{output:?}");
     assert!(log.contains("the cluster's network is not OVN-Kubernetes"), "{log}");
     Ok(())
 }
@@ -195,8 +183,7 @@ fn a_run_at_work_is_told_from_a_killed_one() -> io::Result<()> {
         ("sleep\n", "INTERRUPTED: ", "the run ended without an account, the last phase: probing"),
     ] {
         fs::write(process.join("comm"), comm)?;
-        let output = dayone(root.path()).arg("status").output()?;
-        assert_eq!(output.status.code(), Some(3), "{output:?}");
+        let output = dayone(root.path()).arg("status").output()?.exits(3);
         let (page, _) = text(&output);
         assert!(page.starts_with(verdict), "{page}");
         assert!(unwrapped(&page).contains(reason), "{page}");
@@ -210,8 +197,7 @@ fn no_open_or_failed_run_is_told_as_in_force() -> io::Result<()> {
     let root = in_force()?;
     let (run, state) = (root.path().join("run/dayone"), root.path().join("var/lib/dayone"));
     fs::create_dir_all(state.join("committed"))?;
-    let schema = fs::read(program::root().join("agent/doc/status.schema.json"))?;
-    let schema: serde_json::Value = serde_json::from_slice(&schema)?;
+    let schema = schema::of("agent/doc/status");
     let failed = "NOT IN FORCE: ";
     for (outcome, is_recorded, verdict, line) in [
         ("rolled-back", true, failed, "in force: no; it was committed before the failure"),
@@ -236,7 +222,7 @@ fn no_open_or_failed_run_is_told_as_in_force() -> io::Result<()> {
         assert!(page.starts_with(verdict), "{outcome}: {page}");
         assert!(unwrapped(&page).contains(line), "{outcome}: {page}");
         let output = dayone(root.path()).args(["status", "--json"]).output()?;
-        let json: serde_json::Value = serde_json::from_slice(&output.stdout)?;
+        let json = output.json();
         assert_eq!(output.status.code(), Some(code), "{outcome} {json}");
         assert_eq!(
             (&json["outcome"], &json["not-recorded"]),
@@ -258,8 +244,7 @@ fn no_open_or_failed_run_is_told_as_in_force() -> io::Result<()> {
             let (page, _) = text(&output);
             assert_eq!(output.status.code(), Some(3), "{outcome} {page}");
             assert!(page.starts_with("WAITING: kubelet does not start\n"), "{outcome}: {page}");
-            let output = dayone(root.path()).args(["status", "--json"]).output()?;
-            let json: serde_json::Value = serde_json::from_slice(&output.stdout)?;
+            let json = dayone(root.path()).args(["status", "--json"]).output()?.json();
             assert_eq!((&json["verdict"], &json["held"]), (&"WAITING".into(), &true.into()));
             assert!(json["verdict-reason"].is_string(), "{json}");
             fs::remove_file(run.join(mark))?;
@@ -275,8 +260,7 @@ fn a_document_that_would_wait_for_a_writer_is_refused_at_once() -> io::Result<()
     assert!(Command::new("mkfifo").arg(&fifo).status()?.success());
     let mut agent = Command::new("timeout");
     agent.arg("10").arg(program::dayone()).arg("--root").arg(root.path());
-    let output = agent.args(["check", "--document"]).arg(&fifo).output()?;
-    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    let output = agent.args(["check", "--document"]).arg(&fifo).output()?.exits(1);
     assert!(text(&output).1.contains("it is a FIFO, not a file"), "{output:?}");
     Ok(())
 }
@@ -333,8 +317,7 @@ fn what_is_shown_has_no_secret_and_controls_no_terminal() -> io::Result<()> {
 /// A node whose document is in force, in a tree.
 fn in_force() -> io::Result<tempfile::TempDir> {
     let root = tree(&["worker-7"])?;
-    let before = dayone(root.path()).args(["status", "--json"]).output()?;
-    let before: serde_json::Value = serde_json::from_slice(&before.stdout)?;
+    let before = dayone(root.path()).args(["status", "--json"]).output()?.json();
     let file = root.path().join("etc/nmstate/openshift/worker-7.yml");
     let record = serde_json::json!({
         "committed": {"digest": before["digest"], "source": file, "at": 0},
@@ -352,9 +335,8 @@ fn in_force() -> io::Result<tempfile::TempDir> {
 fn status_says_what_the_next_boot_does_not_do() -> io::Result<()> {
     let root = in_force()?;
     let says = |line: &str, words: &str| -> io::Result<()> {
-        let output = dayone(root.path()).arg("status").output()?;
+        let output = dayone(root.path()).arg("status").output()?.exits(3);
         let (page, _) = text(&output);
-        assert_eq!(output.status.code(), Some(3), "{page}");
         assert!(page.starts_with(line), "{page}");
         assert!(unwrapped(&page).contains(words), "{words} in {page}");
         Ok(())
@@ -426,8 +408,7 @@ fn without_root_nothing_is_guessed() -> io::Result<()> {
     let file = place.path().join("a.yml");
     fs::write(&file, Document::new().text())?;
     fs::set_permissions(&file, fs::Permissions::from_mode(0o644))?;
-    let output = dayone(&["check", "--document", &file.to_string_lossy()])?;
-    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    dayone(&["check", "--document", &file.to_string_lossy()])?.exits(0);
     Ok(())
 }
 
@@ -439,9 +420,8 @@ fn a_terminal_gets_no_line_of_a_library() -> io::Result<()> {
         format!("{} --root {} status", program::dayone().display(), root.path().display());
     let mut terminal = Command::new("script");
     terminal.args(["--quiet", "--return", "--command", &command, "/dev/null"]);
-    let output = terminal.env("TERM", "linux").stdin(Stdio::null()).output()?;
+    let output = terminal.env("TERM", "linux").stdin(Stdio::null()).output()?.exits(0);
     let (page, _) = text(&output);
-    assert_eq!(output.status.code(), Some(0), "{page}");
     assert!(page.starts_with("\x1b[1;32mIN FORCE: "), "{page}");
     Ok(())
 }
@@ -450,8 +430,7 @@ fn a_terminal_gets_no_line_of_a_library() -> io::Result<()> {
 fn a_collected_tree_answers_as_the_tree_does() -> io::Result<()> {
     let root = tree(&["worker-7", "worker-8"])?;
     let file = root.path().join("node.json");
-    let collected = dayone(root.path()).args(["collect", "--output"]).arg(&file).output()?;
-    assert_eq!(collected.status.code(), Some(0), "{collected:?}");
+    dayone(root.path()).args(["collect", "--output"]).arg(&file).output()?.exits(0);
     assert_eq!(fs::metadata(&file)?.permissions().mode() & 0o7777, 0o600);
     let shown = root.path().display().to_string();
     for answer in [&["status", "--json"][..], &["check"], &["check", "--format", "json"]] {
@@ -503,12 +482,8 @@ fn a_collected_tree_answers_as_the_tree_does() -> io::Result<()> {
     }
     fs::write(&file, "{\"schema\": 2}")?;
     let mut newer = Command::new(program::dayone());
-    let newer = newer.args(["status", "--from"]).arg(&file).output()?;
-    assert_eq!(newer.status.code(), Some(2), "{newer:?}");
-    assert!(
-        String::from_utf8_lossy(&newer.stderr).contains("newer version of dayone"),
-        "{newer:?}"
-    );
+    let newer = newer.args(["status", "--from"]).arg(&file).output()?.exits(2);
+    assert!(newer.err().contains("newer version of dayone"), "{newer:?}");
     Ok(())
 }
 
@@ -566,14 +541,14 @@ fn a_collected_node_goes_into_what_is_no_regular_file() -> io::Result<()> {
     if Command::new("mknod").arg(&device).args(["c", "1", "3"]).status()?.success() {
         symlink(&device, &link)?;
         for path in [&device, &link] {
-            assert!(collect(path)?.status.success());
+            collect(path)?.exits(0);
             assert!(fs::metadata(path)?.file_type().is_char_device(), "{}", path.display());
         }
         assert!(fs::symlink_metadata(&link)?.is_symlink());
     }
     assert!(Command::new("mkfifo").arg(&fifo).status()?.success());
     let reader = Command::new("cat").arg(&fifo).stdout(Stdio::piped()).spawn()?;
-    assert!(collect(&fifo)?.status.success());
+    collect(&fifo)?.exits(0);
     let piped = reader.wait_with_output()?.stdout;
     assert!(fs::metadata(&fifo)?.file_type().is_fifo());
     let stream = collect(Path::new("/dev/stdout"))?.stdout;

@@ -6,8 +6,8 @@ use std::{net::Ipv4Addr, path::Path};
 
 use tests::{
     dayone::{
-        ADDRESS, ALTERNATIVE, APPLIED, ATTEMPT, DAY_ONE, Document, HOST_FILE, MAC, Mark, SOON,
-        attempt, bridge_outcome, kubelet_ran, mark, outcome, with_bridge, with_programs,
+        ADDRESS, ALTERNATIVE, APPLIED, ATTEMPT, Document, HOST_FILE, MAC, Mark, SOON,
+        bridge_outcome, kubelet_ran, mark, outcome, try_document, with_bridge, with_programs,
     },
     lab::{Case, Error, Inside, Lab, Nic, Node, Peer},
     program, skip,
@@ -23,7 +23,7 @@ fn older() -> &'static Path {
 }
 
 fn node(programs: [&Path; 2]) -> Node {
-    let node = Node::new("worker-0").nic(Nic::new("eno1", MAC)).keyfile("eno1", DAY_ONE);
+    let node = Node::new("worker-0").nic(Nic::new("eno1", MAC)).day_one();
     with_programs(node, programs)
 }
 
@@ -35,15 +35,10 @@ fn install(inside: &Inside, which: &str) -> Result<(), Error> {
 
 /// The second version takes for its own what the first one has committed and left open.
 fn second_reads_the_first_ones_state(programs: [&Path; 2]) -> Result<(), Error> {
-    let lab = Lab::open()?;
     let good = Document::new().text();
     let patient = "[wait]\nlink = 2\n[timeout]\nprobe = 60\nroll-back = 20\n";
-    let node = node(programs).file(HOST_FILE, &good, 0o644);
-    lab.run(node.file("/etc/dayone/dayone.toml", patient, 0o644), &Peer::new(), |case| {
-        case.boot()?;
-        let inside = case.inside()?;
-        let first = outcome(&inside, None)?;
-        assert_eq!(first.exit, 0, "{}", first.text());
+    node(programs).document(&good).settings(patient).run(&Peer::new(), |case| {
+        let inside = case.boots(0)?;
         inside.sh("nmcli connection modify br-ex-if +ipv4.addresses 192.0.2.77/24")?;
         install(&inside, "second")?;
         case.reboot()?;
@@ -56,8 +51,7 @@ fn second_reads_the_first_ones_state(programs: [&Path; 2]) -> Result<(), Error> 
         inside.write(HOST_FILE, &bad)?;
         let start = mark(&inside)?;
         inside.sh("systemctl stop dayone.service; systemctl start --no-block dayone.service")?;
-        let own = [start.argument(), "SYSLOG_IDENTIFIER=dayone"];
-        inside.wait_journal(&own, ATTEMPT, |entry| {
+        inside.wait_journal(&start.entries(), ATTEMPT, |entry| {
             entry.message().starts_with("opening the journal")
         })?;
         inside.wait_sh("ip route | grep 192.0.2.9", ATTEMPT)?;
@@ -75,9 +69,7 @@ fn second_reads_the_first_ones_state(programs: [&Path; 2]) -> Result<(), Error> 
         stays(case)?;
         let inside = case.inside()?;
         install(&inside, "second")?;
-        inside.write(HOST_FILE, &Document::new().with("192.0.2.10", "192.0.2.11").text())?;
-        let changed = attempt(&inside)?;
-        assert_eq!(changed.exit, 0, "{}", changed.text());
+        try_document(&inside, &Document::new().with("192.0.2.10", "192.0.2.11").text())?.exits(0);
         assert!(case.peer().pings(Ipv4Addr::new(192, 0, 2, 11), SOON)?);
         Ok(())
     })
@@ -86,9 +78,7 @@ fn second_reads_the_first_ones_state(programs: [&Path; 2]) -> Result<(), Error> 
 /// The document is in force without an apply, changes of day two stay, and kubelet runs.
 fn stays(case: &Case<'_>) -> Result<(), Error> {
     let inside = case.inside()?;
-    let it = outcome(&inside, None)?;
-    assert_eq!(it.exit, 0, "{}", it.text());
-    assert!(it.text().contains("in force already"), "{}", it.text());
+    outcome(&inside, None)?.exits(0).says("in force already");
     inside.wait_unit("kubelet.service", "active", SOON)?;
     assert!(case.peer().pings(ADDRESS, SOON)? && case.peer().pings(DAY_TWO, SOON)?);
     let status = inside.run(&["dayone", "status"])?;
@@ -108,14 +98,10 @@ fn the_way_back_reads_the_newer_versions_state() -> Result<(), Error> {
 
 #[tests::case]
 fn an_automatic_bridge_is_made_by_each_version_after_the_other() -> Result<(), Error> {
-    let lab = Lab::open()?;
-    let node = with_bridge(node([older(), program::dayone()]));
-    lab.run(node, &Peer::new(), |case| {
+    with_bridge(node([older(), program::dayone()])).run(&Peer::new(), |case| {
         for next in ["second", "first", "second"] {
-            case.boot()?;
-            let inside = case.inside()?;
-            let it = bridge_outcome(&inside, None)?;
-            assert_eq!(it.exit, 0, "{}", it.text());
+            let inside = case.boot()?;
+            bridge_outcome(&inside, None)?.exits(0);
             inside.wait_unit("kubelet.service", "active", SOON)?;
             assert!(case.peer().pings(ADDRESS, SOON)?);
             install(&inside, next)?;
@@ -132,21 +118,18 @@ fn bridge(inside: &Inside) -> Result<String, Error> {
 
 /// Exchanges the programs on a node that runs, with br-ex of a document or without one.
 fn exchanged_on_a_running_node(programs: [&Path; 2], document: Option<&str>) -> Result<(), Error> {
-    let lab = Lab::open()?;
     let node = with_bridge(node(programs));
     let node = match document {
-        Some(text) => node.file(HOST_FILE, text, 0o644),
+        Some(text) => node.document(text),
         None => node,
     };
-    lab.run(node, &Peer::new(), |case| {
-        case.boot()?;
-        let inside = case.inside()?;
+    node.run(&Peer::new(), |case| {
+        let inside = case.boot()?;
         let ended = |mark: Option<&Mark>| match document {
             Some(_) => outcome(&inside, mark),
             None => bridge_outcome(&inside, mark),
         };
-        let it = ended(None)?;
-        assert_eq!(it.exit, 0, "{}", it.text());
+        ended(None)?.exits(0);
         inside.wait_unit("kubelet.service", "active", SOON)?;
         inside.sh("ovs-ofctl add-flow br-ex priority=7,ip,nw_dst=198.51.100.1,actions=drop")?;
         let before = bridge(&inside)?;
@@ -163,8 +146,7 @@ fn exchanged_on_a_running_node(programs: [&Path; 2], document: Option<&str>) -> 
             let start = mark(&inside)?;
             inside
                 .sh(&format!("systemctl restart {service}; systemctl restart kubelet.service"))?;
-            let it = ended(Some(&start))?;
-            assert_eq!(it.exit, 0, "{}", it.text());
+            ended(Some(&start))?.exits(0);
             inside.wait_unit("kubelet.service", "active", SOON)?;
             assert_eq!(bridge(&inside)?, before, "{which}");
             assert_eq!(inside.unit("ovs-configuration.service")?.exec_start, None, "{which}");
@@ -191,10 +173,9 @@ fn an_exchange_in_the_middle_of_a_boot() -> Result<(), Error> {
     let good = Document::new().text();
     let bad = good.replace("192.0.2.1\n    next-hop", "192.0.2.9\n    next-hop");
     for programs in [[older(), program::dayone()], [program::dayone(), older()]] {
-        let node = with_bridge(node(programs)).file(HOST_FILE, &bad, 0o644);
+        let node = with_bridge(node(programs)).document(&bad);
         lab.run(node, &Peer::new(), |case| {
-            case.power_on()?;
-            let inside = case.inside()?;
+            let inside = case.power_on()?;
             let it = outcome(&inside, None)?;
             assert_ne!(it.exit, 0, "{}", it.text());
             install(&inside, "second")?;
@@ -206,8 +187,7 @@ fn an_exchange_in_the_middle_of_a_boot() -> Result<(), Error> {
             let start = mark(&inside)?;
             inside.sh("systemctl start --no-block dayone.service")?;
             assert!(!kubelet_ran(&inside)?);
-            let it = outcome(&inside, Some(&start))?;
-            assert_eq!(it.exit, 0, "{}", it.text());
+            outcome(&inside, Some(&start))?.exits(0);
             inside.wait_unit("kubelet.service", "active", SOON)?;
             assert_eq!(inside.unit("ovs-configuration.service")?.exec_start, None);
             assert!(case.peer().pings(ADDRESS, SOON)?);

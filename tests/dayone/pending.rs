@@ -1,8 +1,8 @@
 //! A document that is written while the node runs: checked at once, applied by the next boot.
 
 use tests::{
-    dayone::{ADDRESS, DAY_ONE, Document, HOST_FILE, SOON, mark, outcome, picture, worker},
-    lab::{Error, Lab, Peer},
+    dayone::{ADDRESS, Document, HOST_FILE, SOON, mark, outcome, picture, worker},
+    lab::{Error, Peer},
 };
 
 const PENDING: &str = "MESSAGE_ID=6f0d2f6a4e0b4b7c9b3f9a1f5d6c7e12";
@@ -16,14 +16,9 @@ ExecStart=/bin/sh -c 'while [ -e /run/lab-look ]; do sleep 0.1; done'
 
 #[tests::case]
 fn changed_document_is_checked_at_once_and_waits_for_a_boot() -> Result<(), Error> {
-    let lab = Lab::open()?;
     let good = Document::new();
-    let node = worker().keyfile("eno1", DAY_ONE).file(HOST_FILE, &good.text(), 0o644);
-    lab.run(node, &Peer::new(), |case| {
-        case.boot()?;
-        let inside = case.inside()?;
-        let first = outcome(&inside, None)?;
-        assert_eq!(first.exit, 0, "{}", first.text());
+    worker().day_one().document(&good.text()).run(&Peer::new(), |case| {
+        let inside = case.boots(0)?;
         let before = picture(&inside)?;
         // A look that lasts: what happens meanwhile is not lost.
         inside.write("/run/systemd/system/dayone-health.service.d/lab.conf", LONG_LOOK)?;
@@ -37,21 +32,15 @@ fn changed_document_is_checked_at_once_and_waits_for_a_boot() -> Result<(), Erro
         assert_eq!(told.field("DAYONE_DOCUMENT"), Some(HOST_FILE));
         let digest = told.field("DAYONE_DIGEST").unwrap_or_default().to_owned();
         assert_eq!(digest.len(), 64, "{}", told.message());
-        let status = inside.run(&["dayone", "status"])?;
-        assert_eq!(status.status.code(), Some(3), "{status}");
-        assert!(status.stdout.contains(&format!("pending: {digest}")), "{status}");
-        let json = inside.run(&["dayone", "status", "--json"])?;
-        let json: serde_json::Value = serde_json::from_str(&json.stdout).unwrap_or_default();
+        inside.run(&["dayone", "status"])?.exits(3).says(&format!("pending: {digest}"));
+        let json = inside.run(&["dayone", "status", "--json"])?.json();
         assert_eq!(json["pending"].as_str(), Some(&*digest), "{json}");
-        let check = inside.run(&["dayone", "check"])?;
-        assert_eq!(check.status.code(), Some(0), "{check}");
-        assert!(check.stdout.contains("pending"), "{check}");
+        inside.run(&["dayone", "check"])?.exits(0).says("pending");
 
         // A file elsewhere is compared with the current state, and applied no more than the node's.
         let other = changed.text().replace("203.0.113.0/24", "198.18.0.0/15");
         inside.write("/tmp/other.yml", &other)?;
-        let dry = inside.run(&["dayone", "apply", "--dry-run", "--document", "/tmp/other.yml"])?;
-        assert_eq!(dry.status.code(), Some(0), "{dry}");
+        let dry = inside.run(&["dayone", "apply", "--dry-run", "--document", "/tmp/other.yml"])?.exits(0);
         assert!(dry.stdout.starts_with("# /tmp/other.yml: given by --document\n"), "{dry}");
         assert!(dry.stdout.contains("198.18.0.0/15") && !dry.stdout.contains("203.0.113"), "{dry}");
 
@@ -63,8 +52,7 @@ fn changed_document_is_checked_at_once_and_waits_for_a_boot() -> Result<(), Erro
         inside.wait_unit("dayone-pending.service", "failed", SOON)?;
         inside.sh("rm /run/lab-look")?;
         inside.wait_unit("dayone-health@refused.service", "failed", SOON)?;
-        let check = inside.run(&["dayone", "check"])?;
-        assert_eq!(check.status.code(), Some(2), "{check}");
+        inside.run(&["dayone", "check"])?.exits(2);
         let status = inside.run(&["dayone", "status"])?;
         assert!(status.stdout.starts_with(&format!("REFUSED: {HOST_FILE}\n")), "{status}");
         // Settings are looked at as they are written.
@@ -75,8 +63,7 @@ fn changed_document_is_checked_at_once_and_waits_for_a_boot() -> Result<(), Erro
         inside.write("/etc/dayone/dayone.toml", "max-attempts = 5\non-failur = \"continue\"\n")?;
         let told = inside.wait_journal(&[start.argument(), REFUSED], SOON, |_| true)?;
         assert!(told.message().contains("on-failur"), "{}", told.message());
-        let check = inside.run(&["dayone", "check"])?;
-        assert_eq!(check.status.code(), Some(2), "{check}");
+        let check = inside.run(&["dayone", "check"])?.exits(2);
         assert!(check.stderr.contains("/etc/dayone/dayone.toml"), "{check}");
         inside.sh("rm /etc/dayone/dayone.toml")?;
         inside.write(HOST_FILE, &wrong)?;
@@ -93,13 +80,10 @@ fn changed_document_is_checked_at_once_and_waits_for_a_boot() -> Result<(), Erro
         inside.wait_journal(&[start.argument(), PENDING], SOON, |_| true)?;
         assert_eq!(inside.unit("dayone-pending.path")?.active_state, "active");
 
-        case.reboot()?;
-        let inside = case.inside()?;
-        let second = outcome(&inside, None)?;
-        assert_eq!(second.exit, 0, "{}", second.text());
+        let inside = case.reboot()?;
+        outcome(&inside, None)?.exits(0);
         assert!(inside.sh("ip route")?.contains("203.0.113.0/24 via 192.0.2.2"));
-        let status = inside.run(&["dayone", "status"])?;
-        assert_eq!(status.status.code(), Some(0), "{status}");
+        inside.run(&["dayone", "status"])?.exits(0);
         Ok(())
     })
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value};
 use tests::{
     dayone::{DAY_ONE, MAC, day_one_dhcp, ovs_rows, picture, replays, settle},
-    lab::{Inside, Lab, Nic, Node, Peer, Result},
+    lab::{Inside, Nic, Node, Peer, Result},
     program,
 };
 
@@ -22,7 +22,7 @@ fn node(profile: &str) -> Node {
         .keyfile("eno1", profile)
         .bind(program::dayone(), "/usr/bin/dayone")
         .copy(program::configure_ovs(), SCRIPT)
-        .file("/etc/dayone/dayone.toml", SETTINGS, 0o644)
+        .settings(SETTINGS)
 }
 
 /// Everything that a plan must leave as it is.
@@ -117,10 +117,8 @@ fn properties(profiles: &Profiles, id: &str) -> Vec<String> {
 }
 
 fn case(profile: &str, peer: &Peer, addresses: &str) -> Result<()> {
-    let lab = Lab::open()?;
-    lab.run(node(profile), peer, |case| {
-        case.boot()?;
-        let inside = case.inside()?;
+    node(profile).run(peer, |case| {
+        let inside = case.boot()?;
         settle(&inside)?;
         let before = everything(&inside)?;
         let shown = inside.sh("dayone plan")?;
@@ -153,8 +151,7 @@ fn case(profile: &str, peer: &Peer, addresses: &str) -> Result<()> {
 
         // Bad input has its own exit code, and names the remedy.
         inside.sh("mkdir -p /etc/ovnk; : >/etc/ovnk/default_bridge")?;
-        let refused = inside.run(&["dayone", "plan"])?;
-        assert_eq!(refused.status.code(), Some(2));
+        let refused = inside.run(&["dayone", "plan"])?.exits(2);
         let message = &refused.stderr;
         assert!(message.contains("write the name of the uplink into it, or remove it"), "{message}");
         Ok(())

@@ -4,7 +4,7 @@
 use tests::{
     dayone::{
         DAY_ONE, Document, HASTE, HOST_FILE, MAC, TENANTS_GATEWAY, agent, attempt, outcome,
-        pod_started, pod_works,
+        ovnkube_lost, ovnkube_restarted, pod_started, pod_works,
     },
     lab::{Error, Inside, Lab, Nic, Node, Peer},
 };
@@ -69,6 +69,17 @@ fn of_a_document_that_changes() -> Result<(), Error> {
         let inside = case.inside()?;
         assert_eq!(outcome(&inside, None)?.exit, 0);
         pod_started(case)?;
+
+        // A repair: somebody has taken the card out of the bridge. With another number of its port ovnkube ends, within 15 s.
+        let quick = HASTE.replace("[wait]\n", "[wait]\nnetwork = 2\n");
+        inside.write("/etc/dayone/dayone.toml", &quick)?;
+        inside.sh("nmcli device disconnect eno1")?;
+        let it = attempt(&inside)?;
+        assert!(it.text().contains("its profiles were activated again"), "{}", it.text());
+        inside.write("/etc/dayone/dayone.toml", HASTE)?;
+        assert_eq!(ovnkube_lost(&inside)?, "< eno1 is port 1");
+        ovnkube_restarted(&inside)?;
+        pod_works(case)?;
 
         // NetworkManager reapplies the profile of br-ex.
         let server = "    - 192.0.2.1\n";

@@ -4,10 +4,10 @@ use std::{fs, io};
 
 use tests::{
     dayone::{
-        ADDRESS, DAY_ONE, Document, HASTE, HOST_FILE, SOON, commands, follow, kubelet_ran, mark,
-        outcome, replays, worker,
+        ADDRESS, ENTRIES, HASTE, HOST_FILE, SOON, commands, follow, kubelet_ran, mark, outcome,
+        replays, worker, wrong_gateway,
     },
-    lab::{Error, Inside, Lab, Peer},
+    lab::{Error, Inside, Peer},
     program::root,
 };
 
@@ -18,25 +18,21 @@ fn kubelet_runs(inside: &Inside) -> Result<(), Error> {
 
 #[tests::case]
 fn runbook_leads_a_node_with_a_wrong_document_back() -> Result<(), Error> {
-    let lab = Lab::open()?;
     let guide = fs::read_to_string(root().join("agent/doc/runbook.md"));
     assert!(guide.is_ok(), "{guide:?}");
     let guide = guide.unwrap_or_default();
-    let wrong = Document::new().with("192.0.2.1\n    next-hop", "192.0.2.254\n    next-hop").text();
+    let wrong = wrong_gateway();
     // Given up after one failure, so that no later attempt changes the node under the reader.
     let settings = HASTE.replace("max-attempts = 0", "max-attempts = 1");
-    let node = worker()
-        .keyfile("eno1", DAY_ONE)
-        .file(HOST_FILE, &wrong, 0o644)
-        .file("/etc/dayone/dayone.toml", &settings, 0o644)
-        .machine_config_operator();
-    lab.run(node, &Peer::new(), |case| {
-        case.power_on()?;
-        let inside = case.inside()?;
-        assert_eq!(outcome(&inside, None)?.exit, 3);
-        inside.wait_journal(&["SYSLOG_IDENTIFIER=dayone"], SOON * 3, |entry| {
-            entry.message().contains("this document failed once and is not tried again")
-        })?;
+    let node = worker().day_one().document(&wrong).settings(&settings).machine_config_operator();
+    node.run(&Peer::new(), |case| {
+        let inside = case.power_on()?;
+        outcome(&inside, None)?.exits(3);
+        inside.wait_message(
+            &ENTRIES,
+            SOON * 3,
+            "this document failed once and is not tried again",
+        )?;
         inside.wait_sh("grep --quiet given-up /run/dayone/status.json", SOON)?;
         replays(&inside)?;
         for section in ["First look", "The journal", "What to collect"] {
@@ -51,8 +47,7 @@ fn runbook_leads_a_node_with_a_wrong_document_back() -> Result<(), Error> {
         let start = mark(&inside)?;
         follow(case, &guide, "Another attempt", 3, |_| Ok(()))?;
         let inside = case.inside()?;
-        let again = outcome(&inside, Some(&start))?;
-        assert!(again.text().contains("gateway 192.0.2.254"), "{}", again.text());
+        outcome(&inside, Some(&start))?.says("gateway 192.0.2.254");
         assert!(!kubelet_ran(&inside)?);
 
         // The rest of that section brings the agent back for later boots.

@@ -7,11 +7,11 @@ use std::net::Ipv4Addr;
 use super::hung::{deactivation_without_an_end_is_ended, interface_that_hangs_is_activated};
 use tests::{
     dayone::{
-        ADDRESS, APPLIED, ATTEMPT, DAY_ONE, Document, HOST_FILE, MAC, Mark, SOON, attempt,
+        ADDRESS, APPLIED, ATTEMPT, Document, HOST_FILE, MAC, Mark, SOON, attempt,
         crash_open_vswitch, day_one_dhcp, kubelet_ran, mark, outcome, ovn, ready_after_network,
-        start, unwrapped, worker,
+        started, try_document, unwrapped, worker,
     },
-    lab::{Case, Error, Fault, Inside, Lab, Nic, Node, Peer},
+    lab::{Case, Error, Fault, Inside, Nic, Node, Peer},
     program,
 };
 
@@ -20,9 +20,7 @@ const CHANGED: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 11);
 
 #[tests::case]
 fn nothing_is_done_twice_and_a_change_is_done() -> Result<(), Error> {
-    let lab = Lab::open()?;
-    let node = node().bind(program::nmstate_apply(), "/usr/local/bin/nmstate-apply");
-    lab.run(node, &Peer::new(), |case| {
+    node().bind(program::nmstate_apply(), "/usr/local/bin/nmstate-apply").run(&Peer::new(), |case| {
         let inside = in_force(case)?;
         day_two(&inside)?;
         // Without a bus every D-Bus call fails.
@@ -34,11 +32,8 @@ fn nothing_is_done_twice_and_a_change_is_done() -> Result<(), Error> {
         )?;
         let no_bus = "[Service]\nInaccessiblePaths=/run/dbus\n";
         inside.write("/etc/systemd/system/dayone.service.d/no-bus.conf", no_bus)?;
-        case.reboot()?;
-        let inside = case.inside()?;
-        let second = outcome(&inside, None)?;
-        assert_eq!(second.exit, 0, "{}", second.text());
-        assert!(second.text().contains("in force already, nothing to do"), "{}", second.text());
+        let inside = case.reboot()?;
+        outcome(&inside, None)?.exits(0).says("in force already, nothing to do");
         inside.wait_unit("kubelet.service", "active", SOON)?;
         assert!(case.peer().pings(ADDRESS, SOON)?);
         assert!(case.peer().pings(DAY_TWO, SOON)?, "the day-2 change is gone");
@@ -59,10 +54,7 @@ fn nothing_is_done_twice_and_a_change_is_done() -> Result<(), Error> {
         let changed = changed.replacen("state: up\n  ipv4:\n    enabled: false", renamed, 1);
         let pin = "[Match]\nMACAddress=52:54:00:00:00:01\n[Link]\nName=eno1\n";
         inside.write(PIN, pin)?;
-        inside.write(HOST_FILE, &changed)?;
-        let third = attempt(&inside)?;
-        assert_eq!(third.exit, 0, "{}", third.text());
-        assert!(third.text().contains("the network is in force"), "{}", third.text());
+        try_document(&inside, &changed)?.exits(0).says("the network is in force");
         assert!(case.peer().pings(CHANGED, SOON)?);
         assert_eq!(inside.sh("ip address show dev br-ex | grep -c 192.0.2.10/ || :")?, "0");
         assert_eq!(inside.read(APPLIED)?, Some(changed));
@@ -152,15 +144,12 @@ const HURRY: &str = "[wait]\nnetwork = 5\n[timeout]\nverify = 15\n";
 
 /// A node with a document.
 fn node() -> Node {
-    worker().keyfile("eno1", DAY_ONE).file(HOST_FILE, &Document::new().text(), 0o644)
+    worker().day_one().document(&Document::new().text())
 }
 
 /// Boots, and puts the document in force.
 fn in_force(case: &mut Case<'_>) -> Result<Inside, Error> {
-    case.boot()?;
-    let inside = case.inside()?;
-    let first = outcome(&inside, None)?;
-    assert_eq!(first.exit, 0, "{}", first.text());
+    let inside = case.boots(0)?;
     Ok(inside)
 }
 
@@ -171,9 +160,7 @@ fn came_back(case: &Case<'_>, says: &str) -> Result<Inside, Error> {
 
 fn came_back_after(case: &Case<'_>, mark: Option<&Mark>, says: &str) -> Result<Inside, Error> {
     let inside = case.inside()?;
-    let it = outcome(&inside, mark)?;
-    assert_eq!(it.exit, 0, "{}", it.text());
-    assert!(it.text().contains(says), "{}", it.text());
+    outcome(&inside, mark)?.exits(0).says(says);
     inside.wait_unit("kubelet.service", "active", SOON)?;
     let seen = inside.read("/run/lab-kubelet/routes")?.unwrap_or_default();
     assert!(seen.contains("\"default\""), "kubelet started on {seen}");
@@ -203,8 +190,7 @@ fn restart(inside: &Inside) -> Result<Mark, Error> {
 
 #[tests::case]
 fn profile_that_does_not_come_up_is_activated() -> Result<(), Error> {
-    let lab = Lab::open()?;
-    lab.run(node(), &Peer::new(), |case| {
+    node().run(&Peer::new(), |case| {
         in_force(case)?.sh(
             "nmcli connection modify br-ex-if +ipv4.addresses 192.0.2.77/24 connection.autoconnect no; \
              for upper in br-ex-br br-ex-port; do nmcli connection modify $upper connection.autoconnect-slaves 0; done",
@@ -265,14 +251,12 @@ method=disabled
 
 #[tests::case]
 fn lost_profile_is_made_again_whatever_another_cards_gateway_answers() -> Result<(), Error> {
-    let lab = Lab::open()?;
     let storage = Nic::new("eno2", "52:54:00:00:00:02");
     let second = Nic::new("eno3", "52:54:00:00:00:03");
     let document = Document::new().with("routes:\n  config:\n", SECOND_ROUTE).text();
     let document = document.replacen("interfaces:\n", SECOND_UPLINK, 1);
-    let node = worker().keyfile("eno1", DAY_ONE).file(HOST_FILE, &document, 0o644);
-    let node = node.nic(storage).nic(second).keyfile("eno2", STORAGE);
-    lab.run(node, &Peer::new(), |case| {
+    let node = worker().day_one().document(&document);
+    node.nic(storage).nic(second).keyfile("eno2", STORAGE).run(&Peer::new(), |case| {
         in_force(case)?
             .sh("rm /etc/NetworkManager/system-connections/br-ex-if.nmconnection; sync")?;
         case.restart()?;
@@ -288,26 +272,20 @@ fn lost_profile_is_made_again_whatever_another_cards_gateway_answers() -> Result
 }
 
 fn is_applied_again(inside: &Inside) -> Result<(), Error> {
-    let status = inside.run(&["dayone", "status"])?;
-    assert_eq!(status.status.code(), Some(0), "{status}");
-    assert!(unwrapped(&status.stdout).contains("applying the document again"), "{status}");
+    inside.run(&["dayone", "status"])?.exits(0).says_wrapped("applying the document again");
     Ok(())
 }
 
 /// With all profiles there, it is no fault of the node's network.
 #[tests::case]
 fn gateway_that_is_silent_lets_the_boot_go_on() -> Result<(), Error> {
-    let lab = Lab::open()?;
-    lab.run(node().file("/etc/dayone/dayone.toml", HURRY, 0o644), &Peer::new(), |case| {
+    node().settings(HURRY).run(&Peer::new(), |case| {
         in_force(case)?;
         case.shut_down()?;
         case.peer_mut().fault(Fault::IgnoreNeighbours, true)?;
         case.peer_mut().fault(Fault::DropPing, true)?;
-        case.boot()?;
-        let inside = case.inside()?;
-        let it = outcome(&inside, None)?;
-        assert_eq!(it.exit, 0, "{}", it.text());
-        assert!(it.text().contains("in force already"), "{}", it.text());
+        let inside = case.boot()?;
+        outcome(&inside, None)?.exits(0).says("in force already");
         inside.wait_unit("kubelet.service", "active", SOON)?;
         let status = unwrapped(&inside.run(&["dayone", "status"])?.stdout);
         assert!(status.contains("no gateway answers"), "{status}");
@@ -326,11 +304,8 @@ fn an_address_that_another_machine_has_is_none(case: &Case<'_>) -> Result<(), Er
     case.peer().address("lan", ADDRESS.into(), 32, true)?;
     inside.sh("nmcli --wait 0 connection up br-ex-if")?;
     inside.wait_sh("! ip -4 -oneline address show dev br-ex | grep 192.0.2.10", SOON)?;
-    let mark = start(&inside)?;
-    let it = outcome(&inside, Some(&mark))?;
-    assert_eq!(it.exit, 3, "{}", it.text());
-    let status = inside.run(&["dayone", "status"])?;
-    assert_eq!(status.status.code(), Some(3), "{status}");
+    started(&inside)?.exits(3);
+    let status = inside.run(&["dayone", "status"])?.exits(3);
     assert!(status.stdout.starts_with("WAITING: "), "{status}");
     assert_eq!(inside.unit("kubelet.service")?.active_state, "inactive");
     case.peer().address("lan", ADDRESS.into(), 32, false)?;
@@ -342,8 +317,7 @@ fn an_address_that_another_machine_has_is_none(case: &Case<'_>) -> Result<(), Er
 /// After a crash of ovs-vswitchd NetworkManager 1.52 keeps bridge, ports and interface as active without a link.
 #[tests::case]
 fn bridge_that_somebody_deletes_is_made_again() -> Result<(), Error> {
-    let lab = Lab::open()?;
-    lab.run(node(), &Peer::new(), |case| {
+    node().run(&Peer::new(), |case| {
         let inside = in_force(case)?;
         ovn(&inside)?;
         crash_open_vswitch(&inside)?;
@@ -358,8 +332,7 @@ fn bridge_that_somebody_deletes_is_made_again() -> Result<(), Error> {
 /// knows only those of bridges that are still in the database.
 #[tests::case]
 fn link_that_a_deleted_bridge_leaves_is_removed() -> Result<(), Error> {
-    let lab = Lab::open()?;
-    lab.run(node(), &Peer::new(), |case| {
+    node().run(&Peer::new(), |case| {
         let inside = in_force(case)?;
         ovn(&inside)?;
         inside.sh("kill -STOP $(pidof ovs-vswitchd); ovs-vsctl --no-wait del-br br-ex")?;
@@ -380,8 +353,7 @@ fn link_that_a_deleted_bridge_leaves_is_removed() -> Result<(), Error> {
 /// NetworkManager waits for it to take the link of br-ex away: address and route stay.
 #[tests::case]
 fn open_vswitch_that_hangs_is_no_network() -> Result<(), Error> {
-    let lab = Lab::open()?;
-    lab.run(node(), &Peer::new(), |case| {
+    node().run(&Peer::new(), |case| {
         let inside = in_force(case)?;
         inside.sh("kill -STOP $(pidof ovs-vswitchd); nmcli --wait 0 connection down br-ex-if")?;
         let mark = restart(&inside)?;
@@ -397,8 +369,7 @@ fn open_vswitch_that_hangs_is_no_network() -> Result<(), Error> {
 
 #[tests::case]
 fn bridge_row_of_another_profile_is_no_network() -> Result<(), Error> {
-    let lab = Lab::open()?;
-    lab.run(node(), &Peer::new(), |case| {
+    node().run(&Peer::new(), |case| {
         in_force(case)?.sh("ovs-vsctl set bridge br-ex \
              external_ids:NM.connection.uuid=0b6ba3d2-3ae1-4b37-8d5e-000000000001; sync")?;
         case.cut_power()?;
@@ -433,13 +404,11 @@ fn has_waited(inside: &Inside, seconds: &str) -> Result<(), Error> {
 
 #[tests::case]
 fn card_that_comes_30_s_late_is_waited_for() -> Result<(), Error> {
-    let lab = Lab::open()?;
-    lab.run(node(), &Peer::new(), |case| {
+    node().run(&Peer::new(), |case| {
         in_force(case)?;
         case.shut_down()?;
         case.unplug("eno1");
-        case.power_on()?;
-        has_waited(&case.inside()?, "3[0-9]")?;
+        has_waited(&case.power_on()?, "3[0-9]")?;
         case.plug(Nic::new("eno1", MAC))?;
         let inside = came_back(case, "in force already")?;
         let status = inside.run(&["dayone", "status"])?;
@@ -456,13 +425,11 @@ fn waits_for_the_name_of_its_document(case: &mut Case<'_>) -> Result<(), Error> 
     case.shut_down()?;
     case.unplug("eno1");
     case.plug(Nic::new("enp9s0", MAC))?;
-    case.power_on()?;
-    let inside = case.inside()?;
+    let inside = case.power_on()?;
     // Between two attempts; a later question may meet the next one.
     let pause = "dayone status | tr '\\n' ' ' | grep 'the next attempt'";
     let text = unwrapped(&inside.wait_sh(pause, ATTEMPT)?);
-    let status = inside.run(&["dayone", "status"])?;
-    assert_eq!(status.status.code(), Some(3), "{status}");
+    inside.run(&["dayone", "status"])?.exits(3);
     let cards = format!("waiting for link eno1 (cards here: enp9s0 with MAC {MAC})");
     assert!(text.starts_with("WAITING: ") && text.contains(&cards), "{text}");
     assert!(!kubelet_ran(&inside)?);
@@ -479,15 +446,13 @@ fn finds_the_address_of_its_document(case: &mut Case<'_>) -> Result<(), Error> {
     let inside = case.inside()?;
     inside.write(HOST_FILE, &document)?;
     inside.write("/etc/dayone/dayone.toml", HURRY)?;
-    let it = attempt(&inside)?;
-    assert_eq!(it.exit, 0, "{}", it.text());
+    attempt(&inside)?.exits(0);
     case.shut_down()?;
     case.unplug("eno1");
     case.plug(Nic::new("enp9s0", MAC))?;
     case.boot()?;
     let inside = came_back(case, "in force")?;
-    let status = inside.run(&["dayone", "status"])?;
-    assert_eq!(status.status.code(), Some(0), "{status}");
+    inside.run(&["dayone", "status"])?.exits(0);
     // The port keeps its name.
     let interfaces = inside.sh("ovs-vsctl list-ports br-ex; ovs-vsctl list-ifaces br-ex")?;
     assert_eq!(interfaces, "eno1\nenp9s0");
@@ -500,23 +465,19 @@ fn with_dhcp() -> Node {
     document.ip =
         "  ipv4:\n    enabled: true\n    dhcp: true\n  ipv6:\n    enabled: false\n".into();
     document.rest.clear();
-    worker().keyfile("eno1", &day_one_dhcp()).file(HOST_FILE, &document.text(), 0o644)
+    worker().keyfile("eno1", &day_one_dhcp()).document(&document.text())
 }
 
 #[tests::case]
 fn dhcp_server_is_waited_for_on_br_ex() -> Result<(), Error> {
-    let lab = Lab::open()?;
-    lab.run(with_dhcp(), &Peer::new().dhcp(), |case| {
+    with_dhcp().run(&Peer::new().dhcp(), |case| {
         in_force(case)?;
         case.shut_down()?;
         case.peer_mut().fault(Fault::DropDhcp, true)?;
-        case.power_on()?;
-        has_waited(&case.inside()?, "4[0-9]")?;
+        has_waited(&case.power_on()?, "4[0-9]")?;
         case.peer_mut().fault(Fault::DropDhcp, false)?;
         let inside = case.inside()?;
-        let it = outcome(&inside, None)?;
-        assert_eq!(it.exit, 0, "{}", it.text());
-        assert!(it.text().contains("in force already"), "{}", it.text());
+        outcome(&inside, None)?.exits(0).says("in force already");
         inside.wait_unit("kubelet.service", "active", SOON)?;
         let seen = inside.read("/run/lab-kubelet/routes")?.unwrap_or_default();
         assert!(seen.contains("\"default\""), "kubelet started on {seen}");
@@ -524,10 +485,8 @@ fn dhcp_server_is_waited_for_on_br_ex() -> Result<(), Error> {
         let haste = "[wait]\nnetwork = 2\ndevice-settled = 1\n[timeout]\nverify = 8\n";
         inside.write("/etc/dayone/dayone.toml", haste)?;
         inside.sh("rm /etc/NetworkManager/system-connections/eno1.nmconnection; sync")?;
-        case.restart()?;
-        let inside = case.inside()?;
-        let it = outcome(&inside, None)?;
-        assert!(it.text().contains("the network is in force"), "{}", it.text());
+        let inside = case.restart()?;
+        outcome(&inside, None)?.says("the network is in force");
         is_applied_again(&inside)?;
         inside.wait_unit("kubelet.service", "active", SOON)?;
         let seen = inside.read("/run/lab-kubelet/routes")?.unwrap_or_default();
@@ -540,8 +499,7 @@ fn dhcp_server_is_waited_for_on_br_ex() -> Result<(), Error> {
 /// profile is lost meanwhile, so that the node learns nothing of the server's return, and a proof alone would never end well.
 #[tests::case]
 fn dhcp_server_that_is_away_for_all_attempts_holds_nobody_for_good() -> Result<(), Error> {
-    let lab = Lab::open()?;
-    lab.run(with_dhcp(), &Peer::new().dhcp(), |case| {
+    with_dhcp().run(&Peer::new().dhcp(), |case| {
         // NetworkManager's DHCP client repeats a lost question after two seconds.
         let haste = "max-attempts = 1\n[wait]\nlink = 1\nnetwork = 1\ndevice-settled = 1\n\
                      [timeout]\nbaseline = 1\nverify = 4\nprobe = 1\nroll-back = 5\n";
@@ -550,8 +508,7 @@ fn dhcp_server_that_is_away_for_all_attempts_holds_nobody_for_good() -> Result<(
         inside.sh("rm /etc/NetworkManager/system-connections/eno1.nmconnection; sync")?;
         case.shut_down()?;
         case.peer_mut().fault(Fault::DropDhcp, true)?;
-        case.power_on()?;
-        let inside = case.inside()?;
+        let inside = case.power_on()?;
         // One transaction an attempt: the last good document, to which a failure returns, is the same.
         let opened = "journalctl --boot --identifier=dayone | grep --count 'opening the journal'";
         inside.wait_sh(&format!("test $({opened}) -ge 3"), 2 * ATTEMPT)?;
@@ -559,16 +516,14 @@ fn dhcp_server_that_is_away_for_all_attempts_holds_nobody_for_good() -> Result<(
             "journalctl --boot --identifier=dayone | grep --count 'the next attempt is in' || :",
         )?;
         assert!(matches!(&*failed, "2" | "3"), "{failed}");
-        let status = inside.run(&["dayone", "status"])?;
-        assert_eq!(status.status.code(), Some(3), "{status}");
+        let status = inside.run(&["dayone", "status"])?.exits(3);
         assert!(!unwrapped(&status.stdout).contains("not tried again"), "{status}");
         assert!(!kubelet_ran(&inside)?);
         let mark = mark(&inside)?;
         case.peer_mut().fault(Fault::DropDhcp, false)?;
-        let own = [mark.argument(), "SYSLOG_IDENTIFIER=dayone"];
         // In an attempt, before one, or between a roll back and the proof of the last good document, which is the same one.
         let ends = ["the network is in force", "in force already"];
-        let ended = inside.wait_journal(&own, 2 * ATTEMPT, |entry| {
+        let ended = inside.wait_journal(&mark.entries(), 2 * ATTEMPT, |entry| {
             ends.iter().any(|says| entry.message().starts_with(says))
         })?;
         inside.wait_unit("kubelet.service", "active", SOON)?;
@@ -595,14 +550,12 @@ fn dhcp_server_that_is_away_for_all_attempts_holds_nobody_for_good() -> Result<(
 
 #[tests::case]
 fn open_vswitch_that_comes_20_s_late_is_waited_for() -> Result<(), Error> {
-    let lab = Lab::open()?;
     let units = "openvswitch-switch.service ovs-vswitchd.service ovsdb-server.service";
-    lab.run(node(), &Peer::new(), |case| {
+    node().run(&Peer::new(), |case| {
         let inside = in_force(case)?;
         inside.sh(&format!("systemctl mask {units}"))?;
         case.shut_down()?;
-        case.power_on()?;
-        let inside = case.inside()?;
+        let inside = case.power_on()?;
         has_waited(&inside, "2[0-9]")?;
         inside
             .sh(&format!("systemctl unmask {units}; systemctl start openvswitch-switch.service"))?;
@@ -614,13 +567,11 @@ fn open_vswitch_that_comes_20_s_late_is_waited_for() -> Result<(), Error> {
 /// By the event alone: how soon is a figure of the benchmark `dayone-apply`, which a busy host would falsify here.
 #[tests::case]
 fn ready_comes_with_the_kernels_event() -> Result<(), Error> {
-    let lab = Lab::open()?;
-    lab.run(node(), &Peer::new(), |case| {
+    node().run(&Peer::new(), |case| {
         let inside = in_force(case)?;
         let ready = ready_after_network(&inside)?;
         println!("READY: {ready:.1?}");
-        let status = inside.run(&["dayone", "status"])?;
-        assert_eq!(status.status.code(), Some(0), "{status}");
+        inside.run(&["dayone", "status"])?.exits(0);
         deactivation_without_an_end_is_ended(case)?;
         interface_that_hangs_is_activated(case)
     })

@@ -2,25 +2,21 @@
 
 use tests::{
     dayone::{
-        ADDRESS, APPLIED, ATTEMPT, DAY_ONE, Document, HASTE, HOST_FILE, MAC, Mark, SOON, hold,
-        hold_with, kubelet_ran, outcome, settle, with_holdable_agent, worker,
+        ADDRESS, APPLIED, ATTEMPT, Document, ENTRIES, HASTE, HOST_FILE, MAC, Mark, SOON, hold,
+        hold_with, kubelet_ran, outcome, settle, with_holdable_agent, worker, wrong_gateway,
     },
-    lab::{Error, Inside, Lab, Nic, Node, Peer},
+    lab::{Error, Inside, Nic, Node, Peer},
 };
-
-fn wrong_gateway() -> String {
-    Document::new().with("192.0.2.1\n    next-hop", "192.0.2.254\n    next-hop").text()
-}
 
 /// A node with short timeouts.
 fn node(document: &str) -> Node {
-    worker().keyfile("eno1", DAY_ONE).file(HOST_FILE, document, 0o644).settings(HASTE)
+    worker().day_one().document(document).settings(HASTE)
 }
 
 /// A node with an agent that can be made to stop after a phase.
 fn holding_node(settings: &str) -> Node {
     with_holdable_agent(Node::new("worker-0").nic(Nic::new("eno1", MAC)))
-        .keyfile("eno1", DAY_ONE)
+        .day_one()
         .settings(settings)
         .file("/etc/nmstate/openshift/worker-1.yml", "", 0o644)
 }
@@ -38,15 +34,13 @@ fn property(inside: &Inside, unit: &str, name: &str) -> Result<String, Error> {
 
 #[tests::case]
 fn second_run_is_told_whose_turn_it_is() -> Result<(), Error> {
-    let lab = Lab::open()?;
-    lab.run(holding_node(HASTE), &Peer::new(), |case| {
-        case.boot()?;
-        let inside = case.inside()?;
+    holding_node(HASTE).run(&Peer::new(), |case| {
+        let inside = case.boot()?;
         let mark = held_at_verify(&inside)?;
         let first = property(&inside, "dayone.service", "MainPID")?;
         // The transaction and its owner are unchanged.
         let is_untouched = || {
-            let own = inside.journal(&[mark.argument(), "SYSLOG_IDENTIFIER=dayone"])?;
+            let own = inside.journal(&mark.entries())?;
             let mut said = own.iter().map(tests::lab::Entry::message);
             assert_eq!(said.find(|text| text.contains("an earlier run was killed")), None);
             let open = inside.read("/var/lib/dayone/transaction/journal.json")?.is_some();
@@ -63,8 +57,7 @@ fn second_run_is_told_whose_turn_it_is() -> Result<(), Error> {
         let settings = HASTE.replace("[wait]\n", "[wait]\nturn = 2\n");
         inside.write("/etc/dayone/dayone.toml", &settings)?;
         for command in ["apply", "rollback"] {
-            let second = inside.run(&["dayone", command])?;
-            assert_eq!(second.status.code(), Some(1), "{second}");
+            let second = inside.run(&["dayone", command])?.exits(1);
             assert!(second.stderr.contains(&format!("{whose} holds the lock")), "{second}");
         }
         is_untouched()
@@ -86,13 +79,10 @@ fn impatient_node() -> Node {
 
 /// A changed document ends the pause, and a reload of systemd's units does not end the attempt.
 fn pause_ends(node: Node) -> Result<(), Error> {
-    let lab = Lab::open()?;
-    lab.run(node, &Peer::new(), |case| {
-        case.power_on()?;
-        let inside = case.inside()?;
-        let first = outcome(&inside, None)?;
-        assert_eq!(first.exit, 3, "{}", first.text());
-        let said = inside.journal(&["SYSLOG_IDENTIFIER=dayone"])?;
+    node.run(&Peer::new(), |case| {
+        let inside = case.power_on()?;
+        outcome(&inside, None)?.exits(3);
+        let said = inside.journal(&ENTRIES)?;
         let is_told = |entry: &tests::lab::Entry| entry.message().contains("unknown field `wire`");
         assert!(said.iter().any(is_told), "{said:?}");
         inside.sh("systemctl daemon-reload")?;
@@ -111,8 +101,7 @@ fn pause_ends(node: Node) -> Result<(), Error> {
 
         let mark = tests::dayone::mark(&inside)?;
         inside.write(HOST_FILE, &Document::new().text())?;
-        let second = outcome(&inside, Some(&mark))?;
-        assert_eq!(second.exit, 0, "{}", second.text());
+        outcome(&inside, Some(&mark))?.exits(0);
         // The whole boot's journal: systemd 252 skips the first match after a cursor.
         let woken = inside.journal(&["DAYONE_WOKEN=Change"])?;
         assert_eq!(woken.len(), 1, "{woken:?}");
@@ -135,11 +124,9 @@ fn changed_document_ends_the_pause_with_systemd_252() -> Result<(), Error> {
 
 /// Stops the service in a pause, and repairs the node by hand.
 fn repair_starts_kubelet(node: Node) -> Result<(), Error> {
-    let lab = Lab::open()?;
-    lab.run(node, &Peer::new(), |case| {
-        case.power_on()?;
-        let inside = case.inside()?;
-        assert_eq!(outcome(&inside, None)?.exit, 3);
+    node.run(&Peer::new(), |case| {
+        let inside = case.power_on()?;
+        outcome(&inside, None)?.exits(3);
         let paused = "systemctl show --property=StatusText,NRestarts dayone.service \
                       | grep -e 'next attempt is' -e 'NRestarts=[^0]'";
         inside.wait_sh(paused, SOON)?;
@@ -154,8 +141,7 @@ fn repair_starts_kubelet(node: Node) -> Result<(), Error> {
         assert!(!kubelet_ran(&inside)?);
 
         inside.write(HOST_FILE, &Document::new().text())?;
-        let repaired = inside.run(&["dayone", "apply"])?;
-        assert_eq!(repaired.status.code(), Some(0), "{repaired}");
+        inside.run(&["dayone", "apply"])?.exits(0);
         inside.wait_unit("kubelet.service", "active", SOON)?;
         assert!(case.peer().pings(ADDRESS, SOON)?);
         // A restart of kubelet starts no agent.
@@ -178,11 +164,9 @@ fn repair_by_hand_starts_kubelet_with_systemd_252() -> Result<(), Error> {
 
 #[tests::case]
 fn crash_does_not_start_kubelet_with_systemd_252() -> Result<(), Error> {
-    let lab = Lab::open()?;
-    lab.run(node(&wrong_gateway()).systemd252(), &Peer::new(), |case| {
-        case.power_on()?;
-        let inside = case.inside()?;
-        assert_eq!(outcome(&inside, None)?.exit, 3);
+    node(&wrong_gateway()).systemd252().run(&Peer::new(), |case| {
+        let inside = case.power_on()?;
+        outcome(&inside, None)?.exits(3);
         inside.kill("dayone.service")?;
         // Units after the agent start; kubelet does not.
         inside.wait_unit("dayone-wait.service", "activating", SOON)?;
@@ -198,11 +182,8 @@ fn crash_does_not_start_kubelet_with_systemd_252() -> Result<(), Error> {
 
 #[tests::case]
 fn restart_of_the_agent_leaves_kubelet_alone() -> Result<(), Error> {
-    let lab = Lab::open()?;
-    lab.run(node(&Document::new().text()), &Peer::new(), |case| {
-        case.boot()?;
-        let inside = case.inside()?;
-        assert_eq!(outcome(&inside, None)?.exit, 0);
+    node(&Document::new().text()).run(&Peer::new(), |case| {
+        let inside = case.boots(0)?;
         inside.wait_unit("kubelet.service", "active", SOON)?;
         let kubelet = property(&inside, "kubelet.service", "MainPID")?;
         for action in ["restart", "stop", "start"] {
@@ -216,15 +197,10 @@ fn restart_of_the_agent_leaves_kubelet_alone() -> Result<(), Error> {
 
 #[tests::case]
 fn reboot_in_the_middle_is_no_failure() -> Result<(), Error> {
-    let lab = Lab::open()?;
-    lab.run(holding_node(HASTE), &Peer::new(), |case| {
-        case.boot()?;
-        held_at_verify(&case.inside()?)?;
+    holding_node(HASTE).run(&Peer::new(), |case| {
+        held_at_verify(&case.boot()?)?;
         case.shut_down()?;
-        case.boot()?;
-        let inside = case.inside()?;
-        let it = outcome(&inside, None)?;
-        assert_eq!(it.exit, 0, "{}", it.text());
+        let inside = case.boots(0)?;
         assert!(case.peer().pings(ADDRESS, SOON)?);
         let history = inside.read("/var/lib/dayone/history.jsonl")?.unwrap_or_default();
         assert!(history.contains("\"outcome\":\"stopped\""), "{history}");
@@ -237,25 +213,22 @@ fn reboot_in_the_middle_is_no_failure() -> Result<(), Error> {
 /// A call that blocks stops the runtime, and with it every bound of a phase.
 #[tests::case]
 fn agent_that_stands_still_ends_itself_and_is_undone() -> Result<(), Error> {
-    let lab = Lab::open()?;
-    lab.run(holding_node(HASTE), &Peer::new(), |case| {
-        case.boot()?;
-        let inside = case.inside()?;
+    holding_node(HASTE).run(&Peer::new(), |case| {
+        let inside = case.boot()?;
         settle(&inside)?;
         inside.sh("systemctl stop kubelet.service; rm -rf /run/lab-kubelet")?;
         inside.write(HOST_FILE, &Document::new().text())?;
         let mark = hold_with(&inside, "DAYONE_BLOCK_AT=verify\nDAYONE_STANDSTILL=2\n")?;
-        let own = [mark.argument(), "SYSLOG_IDENTIFIER=dayone"];
+        let own = mark.entries();
         let blocked = property(&inside, "dayone.service", "MainPID")?;
         let ended =
             |entry: &tests::lab::Entry| entry.message().contains("made no progress for 2 s");
         inside.wait_journal(&own, 2 * SOON, ended)?;
         let manager = [mark.argument(), "_PID=1", "UNIT=dayone.service"];
-        inside.wait_journal(&manager, SOON, |entry| entry.message().contains("status=6/ABRT"))?;
+        inside.wait_message(&manager, SOON, "status=6/ABRT")?;
         assert!(!kubelet_ran(&inside)?);
         // The next run undoes the transaction, and applies the document.
-        let second = outcome(&inside, Some(&mark))?;
-        assert_eq!(second.exit, 0, "{}", second.text());
+        let second = outcome(&inside, Some(&mark))?.exits(0);
         assert_ne!(second.entry.field("_PID"), Some(&*blocked));
         let own = inside.journal(&own)?;
         let undone =

@@ -3,10 +3,8 @@
 use std::net::Ipv4Addr;
 
 use tests::{
-    dayone::{
-        ADDRESS, APPLIED, DAY_ONE, Document, HASTE, HOST_FILE, SOON, attempt, outcome, worker,
-    },
-    lab::{Error, Lab, Node, Peer},
+    dayone::{ADDRESS, APPLIED, Document, HASTE, SOON, attempt, outcome, worker, wrong_gateway},
+    lab::{Error, Node, Peer},
 };
 
 /// Like KubeVirt's: DHCPv6 without autoconf on the card with the default route, and a default route via a link-local gateway.
@@ -51,9 +49,9 @@ fn storage(address: &str) -> String {
 
 fn node(document: &str) -> Node {
     let node = worker()
-        .keyfile("eno1", DAY_ONE)
-        .file(HOST_FILE, document, 0o644)
-        .file("/etc/dayone/dayone.toml", HASTE, 0o644)
+        .day_one()
+        .document(document)
+        .settings(HASTE)
         .file(STORAGE, &storage("203.0.113.1"), 0o644)
         // nmstatectl's file, and nmstate-configuration's copy of the document for it.
         .file("/etc/nmstate/004-old.applied", "interfaces: many\n", 0o644)
@@ -63,28 +61,20 @@ fn node(document: &str) -> Node {
 
 #[tests::case]
 fn policies_and_states_go_before_the_document_once_per_content() -> Result<(), Error> {
-    let lab = Lab::open()?;
     let text = Document::new().text();
-    lab.run(node(&text), &Peer::new(), |case| {
-        case.boot()?;
-        let inside = case.inside()?;
-        let first = outcome(&inside, None)?;
-        assert_eq!(first.exit, 0, "{}", first.text());
+    node(&text).run(&Peer::new(), |case| {
+        let inside = case.boots(0)?;
         assert_eq!(inside.read(APPLIED)?.as_ref(), Some(&text));
         assert!(case.peer().pings(ADDRESS, SOON)?);
         let storage0 = "ip -4 -oneline address show dev storage0";
-        let made = inside.run(&["sh", "-c", storage0])?;
-        assert!(made.stdout.contains("203.0.113.1/24"), "{STORAGE} is not in force: {made}");
+        inside.run(&["sh", "-c", storage0])?.says("203.0.113.1/24");
         assert!(!inside.sh("ip -6 route show default")?.contains("fe80::1 dev eno1"));
-        let status = inside.run(&["dayone", "status"])?;
-        assert_eq!(status.status.code(), Some(0), "{status}");
+        inside.run(&["dayone", "status"])?.exits(0);
 
         // Day-2 changes stay as long as the files' content does.
         inside.sh("nmcli connection modify storage0 ipv4.addresses 203.0.113.2/24")?;
-        case.reboot()?;
-        let inside = case.inside()?;
-        let second = outcome(&inside, None)?;
-        assert!(second.text().contains("in force already"), "{}", second.text());
+        let inside = case.reboot()?;
+        outcome(&inside, None)?.says("in force already");
         inside.wait_sh(&format!("{storage0} | grep -q 203.0.113.2/24"), SOON)?;
 
         inside.write(STORAGE, &storage("203.0.113.3"))?;
@@ -92,32 +82,23 @@ fn policies_and_states_go_before_the_document_once_per_content() -> Result<(), E
         for part in [STORAGE, "203.0.113.3", "# no difference"] {
             assert!(dry.contains(part), "{part} in {dry}");
         }
-        let status = inside.run(&["dayone", "status"])?;
-        assert_eq!(status.status.code(), Some(3), "{status}");
-        let third = attempt(&inside)?;
-        assert_eq!(third.exit, 0, "{}", third.text());
-        assert!(third.text().contains("the network is in force"), "{}", third.text());
+        inside.run(&["dayone", "status"])?.exits(3);
+        attempt(&inside)?.exits(0).says("the network is in force");
         assert!(inside.sh(storage0)?.contains("203.0.113.3/24"));
         assert!(case.peer().pings(ADDRESS, SOON)?);
 
         inside.write(STORAGE, "interfaces: many\n")?;
-        let fourth = attempt(&inside)?;
-        assert_eq!(fourth.exit, 2, "{}", fourth.text());
-        assert!(fourth.text().contains(STORAGE), "{}", fourth.text());
+        attempt(&inside)?.exits(2).says(STORAGE);
         Ok(())
     })
 }
 
 #[tests::case]
 fn they_are_rolled_back_with_the_document() -> Result<(), Error> {
-    let lab = Lab::open()?;
-    let wrong = Document::new().with("192.0.2.1\n    next-hop", "192.0.2.254\n    next-hop").text();
-    lab.run(node(&wrong), &Peer::new(), |case| {
-        case.power_on()?;
-        let inside = case.inside()?;
-        let first = outcome(&inside, None)?;
-        assert_eq!(first.exit, 3, "{}", first.text());
-        assert!(first.text().contains("gateway 192.0.2.254"), "{}", first.text());
+    let wrong = wrong_gateway();
+    node(&wrong).run(&Peer::new(), |case| {
+        let inside = case.power_on()?;
+        outcome(&inside, None)?.exits(3).says("gateway 192.0.2.254");
         inside.sh("systemctl stop dayone.service")?;
         let address: Ipv4Addr = ADDRESS;
         assert!(case.peer().pings(address, SOON)?);

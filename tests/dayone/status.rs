@@ -4,12 +4,11 @@ use std::{net::Ipv4Addr, time::Duration};
 
 use tests::{
     dayone::{
-        ADDRESS, DAY_ONE, Document, HOST_FILE, Links, MAC, SOON, attempt, collected, make_others,
-        mark, others_are_there, outcome, replays, run_is_over, stop_open_vswitch, unwrapped,
-        worker,
+        ADDRESS, Document, HOST_FILE, Links, MAC, SOON, attempt, collected, make_others, mark,
+        others_are_there, replays, run_is_over, stop_open_vswitch, try_document, unwrapped, worker,
     },
-    lab::{Case, Error, Fault, FrameSender, Inside, Lab, Peer},
-    program,
+    lab::{Case, Error, Fault, FrameSender, Inside, Peer},
+    schema,
     wire::{has, probed},
 };
 
@@ -20,40 +19,29 @@ const VIP: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 200);
 
 #[tests::case]
 fn lost_address_is_drift_and_a_virtual_one_is_not() -> Result<(), Error> {
-    let lab = Lab::open()?;
-    let node =
-        worker().keyfile("eno1", DAY_ONE).file(HOST_FILE, &Document::new().text(), 0o644).settings(
-            "[wait]\nnetwork = 2\nnetwork-manager = 3\n[timeout]\nbaseline = 1\nverify = 10\n",
-        );
-    lab.run(node, &Peer::new(), |case| {
-        case.boot()?;
-        let inside = case.inside()?;
-        let first = outcome(&inside, None)?;
-        assert_eq!(first.exit, 0, "{}", first.text());
+    let node = worker().day_one().document(&Document::new().text()).settings(
+        "[wait]\nnetwork = 2\nnetwork-manager = 3\n[timeout]\nbaseline = 1\nverify = 10\n",
+    );
+    node.run(&Peer::new(), |case| {
+        let inside = case.boots(0)?;
 
         // Like keepalived on a master.
         inside.sh("ip address add 192.0.2.200/32 dev br-ex")?;
         assert!(case.peer().pings(VIP, SOON)?);
-        let status = inside.run(&["dayone", "status"])?;
-        assert_eq!(status.status.code(), Some(0), "{status}");
+        inside.run(&["dayone", "status"])?.exits(0);
         let others = make_others(&inside, Links::Tap)?;
-        let status = inside.run(&["dayone", "status"])?;
-        assert_eq!(status.status.code(), Some(0), "{status}");
+        inside.run(&["dayone", "status"])?.exits(0);
         assert!(inside.sh("dayone diff")?.ends_with("# no difference"));
         let mut document = Document::new();
         document.rest.push_str("  - destination: 203.0.113.0/24\n    next-hop-address: 192.0.2.2\n    next-hop-interface: br-ex\n");
-        inside.write(HOST_FILE, &document.text())?;
-        let second = attempt(&inside)?;
-        assert_eq!(second.exit, 0, "{}", second.text());
+        try_document(&inside, &document.text())?.exits(0);
         assert!(inside.sh("ip route")?.contains("203.0.113.0/24 via 192.0.2.2"));
         assert!(case.peer().pings(VIP, SOON)?, "the VIP is gone");
         others_are_there(&inside, &others, "after a commit")?;
         inside.write(HOST_FILE, &document.clone().with("next-hop-address: 192.0.2.1\n", "next-hop-address: 192.0.2.3\n").text())?;
-        let third = attempt(&inside)?;
-        assert_eq!(third.exit, 3, "{}", third.text());
+        attempt(&inside)?.exits(3);
         others_are_there(&inside, &others, "after a roll back")?;
-        inside.write(HOST_FILE, &document.text())?;
-        attempt(&inside)?;
+        try_document(&inside, &document.text())?;
         others_are_there(&inside, &others, "after a proof")?;
         assert!(case.peer().pings(ADDRESS, SOON)?);
         run_is_over(&inside)?;
@@ -72,15 +60,11 @@ fn lost_address_is_drift_and_a_virtual_one_is_not() -> Result<(), Error> {
 
         a_slow_answer_is_told(&inside)?;
         inside.sh("ip address del 192.0.2.10/24 dev br-ex")?;
-        let status = inside.run(&["dayone", "status"])?;
-        assert_eq!(status.status.code(), Some(3), "{status}");
-        assert!(status.stdout.contains("drifted: br-ex"), "{status}");
+        inside.run(&["dayone", "status"])?.exits(3).says("drifted: br-ex");
         let diff = inside.sh("dayone diff")?;
         let both = "+ interfaces[br-ex].ipv4.address: {ip: 192.0.2.10, prefix-length: 24}";
         assert!(diff.lines().any(|it| it == both), "{diff}");
-        let json = inside.run(&["dayone", "status", "--json"])?;
-        assert_eq!(json.status.code(), Some(3), "{json}");
-        let json: serde_json::Value = serde_json::from_str(&json.stdout).unwrap_or_default();
+        let json = inside.run(&["dayone", "status", "--json"])?.exits(3).json();
         assert_eq!(json["in-force"], true, "{json}");
         assert!(
             json["drift"][0].as_str().is_some_and(|drift| drift.starts_with("br-ex")),
@@ -98,25 +82,18 @@ fn a_change_on_purpose_is_adopted(inside: &Inside) -> Result<(), Error> {
     // A boot would wait for the way out.
     let route = inside.sh("ip route show default | head --lines=1")?;
     inside.sh("ip route del default")?;
-    let refused = inside.run(&adopt)?;
-    assert_eq!(refused.status.code(), Some(3), "{refused}");
+    let refused = inside.run(&adopt)?.exits(3);
     assert!(refused.stderr.contains("no address with a default route"), "{refused}");
-    let forced = inside.run(&[&adopt[..], &["--force"]].concat())?;
-    assert_eq!(forced.status.code(), Some(0), "{forced}");
+    inside.run(&[&adopt[..], &["--force"]].concat())?.exits(0);
     inside.sh(&format!("ip route add {route} onlink"))?;
-    let adopted = inside.run(&adopt)?;
-    assert_eq!(adopted.status.code(), Some(0), "{adopted}");
-    let json: serde_json::Value = serde_json::from_str(&adopted.stdout).unwrap_or_default();
-    let schema = std::fs::read(program::root().join("agent/doc/adopt.schema.json"));
-    let schema = serde_json::from_slice(&schema.unwrap_or_default()).unwrap_or_default();
-    assert_eq!(tests::schema::faults(&schema, &json), Vec::<String>::new());
+    let json = inside.run(&adopt)?.exits(0).json();
+    schema::fits("agent/doc/adopt", &json);
     assert_eq!(json["reason"], "CHG-7", "{json}");
     // Health is told at once.
     for unit in ["dayone-health.service", "dayone-health@drifted.service"] {
         inside.wait_unit(unit, "inactive", LOOK)?;
     }
-    let status = inside.run(&["dayone", "status"])?;
-    assert_eq!(status.status.code(), Some(0), "{status}");
+    let status = inside.run(&["dayone", "status"])?.exits(0);
     let first = format!("IN FORCE: {HOST_FILE}; with an adopted change\n");
     assert!(status.stdout.starts_with(&first), "{status}");
     assert!(status.stdout.contains(", adopted just now: CHG-7"), "{status}");
@@ -127,12 +104,10 @@ fn a_change_on_purpose_is_adopted(inside: &Inside) -> Result<(), Error> {
     inside.sh(&format!(
         "cp --archive {file} /root/saved; sed --in-place s/192.0.2.10/192.0.2.11/ {file}"
     ))?;
-    let status = inside.run(&["dayone", "status"])?;
-    assert_eq!(status.status.code(), Some(3), "{status}");
+    let status = inside.run(&["dayone", "status"])?.exits(3);
     assert!(status.stdout.starts_with("DRIFTED: "), "{status}");
     inside.sh(&format!("cp --archive /root/saved {file}"))?;
-    let forgotten = inside.run(&["dayone", "adopt", "--forget"])?;
-    assert_eq!(forgotten.status.code(), Some(0), "{forgotten}");
+    inside.run(&["dayone", "adopt", "--forget"])?.exits(0);
     inside.wait_unit("dayone-health@drifted.service", "failed", LOOK)?;
     Ok(())
 }
@@ -154,14 +129,11 @@ fn drift_fails_a_unit(inside: &Inside) -> Result<(), Error> {
     };
     assert_eq!(states(inside)?, ["failed", "failed"]);
     let first = account(inside)?;
-    let schema = std::fs::read(program::root().join("agent/doc/health.schema.json"));
-    let schema = serde_json::from_slice(&schema.unwrap_or_default()).unwrap_or_default();
-    assert_eq!(tests::schema::faults(&schema, &first), Vec::<String>::new());
+    schema::fits("agent/doc/health", &first);
     assert_eq!((&first["reason"], &first["failed"]), (&"drifted".into(), &true.into()), "{first}");
     assert_eq!(states(inside)?, ["failed", "failed"]);
     assert_eq!(account(inside)?["looked"], first["looked"], "NetworkManager was asked again");
-    let by_hand = inside.run(&["dayone", "health"])?;
-    assert_eq!(by_hand.status.code(), Some(3), "{by_hand}");
+    let by_hand = inside.run(&["dayone", "health"])?.exits(3);
     assert!(by_hand.stdout.starts_with("DRIFTED: "), "{by_hand}");
     a_change_on_purpose_is_adopted(inside)?;
     assert_eq!(states(inside)?, ["failed", "failed"]);
@@ -181,16 +153,14 @@ fn drift_fails_a_unit(inside: &Inside) -> Result<(), Error> {
 
 /// The page of `dayone status`, which has exit code 3, in one line.
 fn page(inside: &Inside) -> Result<String, Error> {
-    let status = inside.run(&["dayone", "status"])?;
-    assert_eq!(status.status.code(), Some(3), "{status}");
+    let status = inside.run(&["dayone", "status"])?.exits(3);
     assert!(!status.to_string().contains("Bug: "), "{status}");
     Ok(unwrapped(&status.stdout))
 }
 
 /// Runs a command that has to fail on this machine, soon and with these words.
 fn fails(inside: &Inside, command: &str, words: &str) -> Result<(), Error> {
-    let output = inside.run(&["dayone", command])?;
-    assert_eq!(output.status.code(), Some(1), "{output}");
+    let output = inside.run(&["dayone", command])?.exits(1);
     assert!(output.stderr.contains(words), "{words} in {output}");
     assert!(!output.stderr.contains("Bug: "), "{output}");
     Ok(())
@@ -223,14 +193,11 @@ fn the_gateway_is_asked(case: &mut Case<'_>) -> Result<(), Error> {
     // A boot goes on with a silent gateway; a run by hand is no success, and is in the journal.
     let start = mark(&inside)?;
     fails(&inside, "apply", "the document is in force, and no gateway answers: ")?;
-    inside.wait_journal(&[start.argument(), "SYSLOG_IDENTIFIER=dayone"], SOON, |entry| {
-        entry.message().contains("in force already")
-    })?;
+    inside.wait_message(&start.entries(), SOON, "in force already")?;
     for fault in [Fault::IgnoreNeighbours, Fault::DropPing] {
         case.peer_mut().fault(fault, false)?;
     }
-    let status = inside.run(&["dayone", "status"])?;
-    assert_eq!(status.status.code(), Some(0), "{status}");
+    inside.run(&["dayone", "status"])?.exits(0);
     Ok(())
 }
 
@@ -252,22 +219,19 @@ fn another_machine_answers(case: &Case<'_>) -> Result<FrameSender, Error> {
 /// An editor changes a file and no network, until NetworkManager reads and activates it.
 fn an_edited_profile_is_told(inside: &Inside) -> Result<(), Error> {
     let file = "/etc/NetworkManager/system-connections/br-ex-if.nmconnection";
-    let same = inside.run(&["dayone", "diff", "--exit-code"])?;
-    assert_eq!(same.status.code(), Some(0), "{same}");
+    inside.run(&["dayone", "diff", "--exit-code"])?.exits(0);
     inside.sh(&format!("cp {file} /root/saved; sed --in-place s/192.0.2.10/192.0.2.11/ {file}"))?;
     let text = page(inside)?;
     assert!(text.starts_with(&format!("DRIFTED: {HOST_FILE} the next activation")), "{text}");
     // A run by hand leaves it too, and says so.
-    let kept = inside.run(&["dayone", "apply"])?;
-    assert_eq!(kept.status.code(), Some(3), "{kept}");
+    let kept = inside.run(&["dayone", "apply"])?.exits(3);
     for words in ["192.0.2.11", "FAILED: DRIFTED: ", "`dayone rollback`", "`dayone adopt"] {
         assert!(kept.stderr.contains(words), "{words} in {kept}");
     }
     assert!(!kept.stderr.contains("dayone_"), "{kept}");
     assert!(kept.stderr.lines().all(|line| line.starts_with("dayone: ")), "{kept}");
     assert!(page(inside)?.starts_with(&format!("DRIFTED: {HOST_FILE} the next activation")));
-    let diff = inside.run(&["dayone", "diff", "--exit-code"])?;
-    assert_eq!(diff.status.code(), Some(1), "{diff}");
+    let diff = inside.run(&["dayone", "diff", "--exit-code"])?.exits(1);
     for line in [
         "# the next activation of the saved profiles:",
         "- interfaces[br-ex].ipv4.address: {ip: 192.0.2.10, prefix-length: 24}",
@@ -275,12 +239,8 @@ fn an_edited_profile_is_told(inside: &Inside) -> Result<(), Error> {
     ] {
         assert!(diff.stdout.lines().any(|it| it == line), "{line} in {diff}");
     }
-    let json = inside.run(&["dayone", "diff", "--format", "json"])?;
-    assert_eq!(json.status.code(), Some(0), "{json}");
-    let json: serde_json::Value = serde_json::from_str(&json.stdout).unwrap_or_default();
-    let schema = std::fs::read(program::root().join("agent/doc/diff.schema.json"));
-    let schema = serde_json::from_slice(&schema.unwrap_or_default()).unwrap_or_default();
-    assert_eq!(tests::schema::faults(&schema, &json), Vec::<String>::new());
+    let json = inside.run(&["dayone", "diff", "--format", "json"])?.exits(0).json();
+    schema::fits("agent/doc/diff", &json);
     assert_eq!(json["next-activation"][0]["before"]["ip"], "192.0.2.10", "{json}");
     assert_eq!(json["differences"], serde_json::json!([]), "{json}");
     each_way_out_of_a_drift(inside, file)?;
@@ -289,8 +249,7 @@ fn an_edited_profile_is_told(inside: &Inside) -> Result<(), Error> {
     let text = page(inside)?;
     assert!(text.contains("the next activation of the saved profiles changes it: br-ex"), "{text}");
     inside.sh(&format!("cp --archive /root/saved {file}"))?;
-    let status = inside.run(&["dayone", "status"])?;
-    assert_eq!(status.status.code(), Some(0), "{status}");
+    inside.run(&["dayone", "status"])?.exits(0);
     Ok(())
 }
 
@@ -333,8 +292,7 @@ fn a_slow_answer_is_told(inside: &Inside) -> Result<(), Error> {
     let text = page(inside)?;
     inside.sh("kill -CONT $(pidof dbus-broker)")?;
     assert!(text.contains(" the system bus does not answer no answer within 5 s; "), "{text}");
-    let status = inside.run(&["dayone", "status"])?;
-    assert_eq!(status.status.code(), Some(0), "{status}");
+    inside.run(&["dayone", "status"])?.exits(0);
     Ok(())
 }
 

@@ -2,12 +2,11 @@
 
 use tests::{
     dayone::{
-        ADDRESS, APPLIED, ATTEMPT, BRIDGE_PROFILES, DAY_ONE, Document, HASTE, HOST_FILE, MAC,
-        MANAGER, Mark, SOON, USERSPACE, agent, br_ex_works, finished, kubelet_ran, mark, outcome,
-        patch_port, picture, picture_like, settle, unwrapped, volatile_profiles, with_bridge,
-        worker,
+        ADDRESS, APPLIED, ATTEMPT, BRIDGE_PROFILES, Document, HASTE, MAC, MANAGER, Mark, SOON,
+        USERSPACE, agent, br_ex_works, finished, kubelet_ran, mark, outcome, patch_port, picture,
+        picture_like, settle, unwrapped, volatile_profiles, with_bridge, worker,
     },
-    lab::{Case, Error, Inside, Lab, Nic, Node, Output, Peer, Release},
+    lab::{Case, Error, Inside, Nic, Node, Output, Peer, Release},
 };
 
 /// The document on trial.
@@ -68,15 +67,11 @@ const FLOW_LIMIT: &str = "ovs-vsctl --if-exists get Open_vSwitch . other_config:
 
 #[tests::case]
 fn confirmed_trial_lasts_until_the_next_boot_or_run() -> Result<(), Error> {
-    let lab = Lab::open()?;
     let own = Document::new().text() + "ovs-db:\n  external_ids:\n    rack: north\n";
     let tried = Document::new().with("192.0.2.10", "192.0.2.77").text()
         + "ovs-db:\n  other_config:\n    flow-limit: '100000'\n";
-    let node = worker().keyfile("eno1", DAY_ONE).file(HOST_FILE, &own, 0o644);
-    lab.run(node.file(FILE, &tried, 0o600), &Peer::new(), |case| {
-        case.boot()?;
-        let inside = case.inside()?;
-        assert_eq!(outcome(&inside, None)?.exit, 0);
+    worker().day_one().document(&own).file(FILE, &tried, 0o600).run(&Peer::new(), |case| {
+        let inside = case.boots(0)?;
         inside.wait_unit("kubelet.service", "active", SOON)?;
         settle(&inside)?;
         let before = picture(&inside)?;
@@ -96,22 +91,16 @@ fn confirmed_trial_lasts_until_the_next_boot_or_run() -> Result<(), Error> {
         assert!(second.stderr.contains("a trial of /root/new.yml is on"), "{second}");
         let status = dayone(&inside, &["status"], 3)?;
         assert!(status.stdout.starts_with("TRIAL: /root/new.yml; "), "{status}");
-        let json = dayone(&inside, &["status", "--json"], 3)?;
-        let json: serde_json::Value = serde_json::from_str(&json.stdout).unwrap_or_default();
+        let json = dayone(&inside, &["status", "--json"], 3)?.json();
         assert_eq!(json["trial"]["state"], "waiting", "{json}");
         assert!((1..=3600).contains(&json["trial"]["left"].as_u64().unwrap_or_default()), "{json}");
         let start = mark(&inside)?;
         close(&inside, "first", "INT")?;
-        let words = [start.argument(), "SYSLOG_IDENTIFIER=dayone"];
-        inside.wait_journal(&words, SOON, |entry| {
-            entry.message().contains("goes on without this terminal")
-        })?;
-        let kept = dayone(&inside, &["confirm"], 0)?;
-        assert!(kept.stdout.contains("until the next boot"), "{kept}");
+        inside.wait_message(&start.entries(), SOON, "goes on without this terminal")?;
+        dayone(&inside, &["confirm"], 0)?.says("until the next boot");
         inside.wait_journal(&[start.argument(), CONFIRMED], SOON, |_| true)?;
         dayone(&inside, &["confirm"], 0)?;
-        let status = dayone(&inside, &["status"], 3)?;
-        assert!(status.stdout.contains("stays until the next boot"), "{status}");
+        dayone(&inside, &["status"], 3)?.says("stays until the next boot");
         assert!(case.peer().pings(OTHER, SOON)?);
         // Nothing says that the document is the node's.
         assert_eq!(inside.read(APPLIED)?.as_deref(), Some(&*own));
@@ -139,11 +128,9 @@ fn confirmed_trial_lasts_until_the_next_boot_or_run() -> Result<(), Error> {
         dayone(&inside, &["confirm"], 0)?;
         inside.sh("sync")?;
         case.cut_power()?;
-        case.boot()?;
-        let inside = case.inside()?;
+        let inside = case.boot()?;
         assert_eq!(inside.journal(&[UNDONE])?.len(), 1);
-        let it = outcome(&inside, None)?;
-        assert!(it.text().contains("in force already"), "{}", it.text());
+        outcome(&inside, None)?.says("in force already");
         settle(&inside)?;
         is_back(case, &before, "the power cut")?;
         let status = dayone(&inside, &["status"], 0)?;
@@ -155,15 +142,9 @@ fn confirmed_trial_lasts_until_the_next_boot_or_run() -> Result<(), Error> {
 /// On a node without a document: its card becomes a port of br-ex.
 #[tests::case]
 fn unconfirmed_trial_goes_back_whatever_ends() -> Result<(), Error> {
-    let lab = Lab::open()?;
-    let node = worker()
-        .keyfile("eno1", DAY_ONE)
-        .file("/etc/dayone/dayone.toml", HASTE, 0o644)
-        .file(FILE, &Document::new().text(), 0o644);
-    lab.run(node, &Peer::new(), |case| {
-        case.boot()?;
-        let inside = case.inside()?;
-        assert_eq!(outcome(&inside, None)?.exit, 0);
+    let node = worker().day_one().settings(HASTE).file(FILE, &Document::new().text(), 0o644);
+    node.run(&Peer::new(), |case| {
+        let inside = case.boots(0)?;
         settle(&inside)?;
         let before = picture(&inside)?;
 
@@ -183,30 +164,26 @@ fn unconfirmed_trial_goes_back_whatever_ends() -> Result<(), Error> {
 
         // From standard input: nothing of the caller has to stay.
         let pipe = format!("dayone apply --trial 10 - <{FILE}");
-        let silent = inside.run_within(&["sh", "-c", &pipe], ATTEMPT)?;
-        assert_eq!(silent.status.code(), Some(3), "{silent}");
+        let silent = inside.run_within(&["sh", "-c", &pipe], ATTEMPT)?.exits(3);
         assert!(silent.stderr.contains("no confirmation came within 10 s"), "{silent}");
         is_back(case, &before, "no answer")?;
         let over = dayone(&inside, &["confirm"], 3)?;
         assert!(over.stderr.contains("no confirmation came within 10 s"), "{over}");
-        let status = dayone(&inside, &["status"], 0)?;
-        assert!(status.stdout.contains("trial: standard input, over"), "{status}");
+        dayone(&inside, &["status"], 0)?.says("trial: standard input, over");
 
         begin(&inside, "third")?;
         inside.sh("sync")?;
         case.cut_power()?;
-        case.boot()?;
-        let inside = case.inside()?;
+        let inside = case.boot()?;
         assert_eq!(inside.journal(&[UNDONE])?.len(), 1);
-        assert_eq!(outcome(&inside, None)?.exit, 0);
+        outcome(&inside, None)?.exits(0);
         settle(&inside)?;
         is_back(case, &before, "the power cut")?;
         assert!(kubelet_ran(&inside)?);
 
         begin(&inside, "fourth")?;
-        case.reboot()?;
-        let inside = case.inside()?;
-        assert_eq!(outcome(&inside, None)?.exit, 0);
+        let inside = case.reboot()?;
+        outcome(&inside, None)?.exits(0);
         settle(&inside)?;
         is_back(case, &before, "the reboot")?;
         assert!(kubelet_ran(&inside)?);
@@ -227,14 +204,12 @@ fn is_automatic(case: &Case<'_>, after: &str) -> Result<(), Error> {
 /// On a node of the field without a document: the trial's br-ex takes the automatic one's place, with OVN's port on it.
 #[tests::case]
 fn trial_in_place_of_the_automatic_bridge() -> Result<(), Error> {
-    let lab = Lab::open()?;
-    let node = Node::new("worker-0").nic(Nic::new("eno1", MAC)).keyfile("eno1", DAY_ONE);
+    let node = Node::new("worker-0").nic(Nic::new("eno1", MAC)).day_one();
     let node = with_bridge(agent(node.field(Release::V4_22).ovn_remains()))
-        .file("/etc/dayone/dayone.toml", &format!("{HASTE}{USERSPACE}"), 0o644)
+        .settings(&format!("{HASTE}{USERSPACE}"))
         .file(FILE, &Document::new().with("192.0.2.10", "192.0.2.77").text(), 0o644);
-    lab.run(node, &Peer::new(), |case| {
-        case.boot()?;
-        let inside = case.inside()?;
+    node.run(&Peer::new(), |case| {
+        let inside = case.boot()?;
         finished(&inside)?;
         is_automatic(case, "the boot")?;
         let before = picture(&inside)?;
@@ -259,8 +234,7 @@ fn trial_in_place_of_the_automatic_bridge() -> Result<(), Error> {
         dayone(&inside, &["confirm"], 0)?;
         inside.sh("sync")?;
         case.cut_power()?;
-        case.boot()?;
-        let inside = case.inside()?;
+        let inside = case.boot()?;
         finished(&inside)?;
         assert_eq!(inside.journal(&[UNDONE])?.len(), 1);
         is_automatic(case, "the power cut")?;

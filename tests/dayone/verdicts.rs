@@ -22,7 +22,7 @@ fn node() -> Node {
         .fold(Node::new("worker-0"), Node::nic)
         .bind(program::dayone(), "/usr/bin/dayone")
         .bind(program::nmstate_apply(), "/usr/local/bin/nmstate-apply")
-        .file("/etc/dayone/dayone.toml", &settings(WAITS), 0o644)
+        .settings(&settings(WAITS))
         .file(SCRIPT.0, SCRIPT.1, 0o755)
 }
 
@@ -33,8 +33,7 @@ fn compare(documents: &[Document]) -> Result<(), Error> {
     let peer = Peer::new().api(Peer::API.into()).dhcp().router_advertisements();
     let all = documents.iter().fold(BOUND, |bound, _| bound + MEAN);
     lab.run_within(all, node(), &peer, |case| {
-        case.boot()?;
-        let found = disagreements(&case.inside()?, documents, BOUND)?;
+        let found = disagreements(&case.boot()?, documents, BOUND)?;
         assert!(found.is_empty(), "{}", found.join("\n"));
         Ok(())
     })

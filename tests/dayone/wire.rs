@@ -3,7 +3,9 @@
 use std::{net::Ipv4Addr, time::Duration};
 
 use tests::{
-    dayone::{ADDRESS, ATTEMPT, GOES_ON, HOST_FILE, attempt, outcome, start, unwrapped},
+    dayone::{
+        ADDRESS, ATTEMPT, GOES_ON, HOST_FILE, attempt, outcome, start, try_document, unwrapped,
+    },
     lab::{Case, Error, Fault},
     wire::{has, probed, probed_until},
 };
@@ -35,8 +37,7 @@ pub(super) fn is_proved(case: &mut Case<'_>) -> Result<(), Error> {
     peers_mtu(case, "1400")?;
     let small = probed(&inside, 3)?;
     assert!(has(&small, "mtu", "192.0.2.1", "failed"), "{small}");
-    let page = inside.run(&["dayone", "probe"])?;
-    assert_eq!(page.status.code(), Some(3), "{page}");
+    let page = inside.run(&["dayone", "probe"])?.exits(3);
     let text = unwrapped(&page.stdout);
     assert!(text.contains(&format!("{} bytes do not pass (1400 do)", mtu.trim())), "{page}");
     assert!(text.contains("Next: raise the MTU of the switch's ports"), "{page}");
@@ -100,22 +101,18 @@ fn a_taken_address_is_never_used(case: &Case<'_>, settings: &str) -> Result<(), 
     inside.sh(
         "systemd-run --quiet --unit=seen -p StandardOutput=file:/run/seen ip monitor address",
     )?;
-    inside.write(HOST_FILE, &two)?;
-    let refused = attempt(&inside)?;
-    assert_eq!(refused.exit, 1, "{}", refused.text());
+    let refused = try_document(&inside, &two)?.exits(1);
     let words = format!("another machine has {TAKEN} of br-ex too");
     assert!(refused.text().contains(&words), "{}", refused.text());
     assert!(refused.text().contains("nothing was changed"), "{}", refused.text());
-    let status = inside.run(&["dayone", "status"])?;
-    assert!(unwrapped(&status.stdout).contains(&words), "{status}");
+    let status = inside.run(&["dayone", "status"])?.says_wrapped(&words);
     assert!(status.stdout.lines().all(|it| it.chars().count() <= 80), "{status}");
     let seen = || inside.sh("cat /run/seen");
     assert!(!seen()?.contains(TAKEN), "{}", seen()?);
 
     // Once it is free the same document is applied.
     case.peer().address("lan", taken.into(), 32, false)?;
-    let applied = attempt(&inside)?;
-    assert_eq!(applied.exit, 0, "{}", applied.text());
+    attempt(&inside)?.exits(0);
     assert!(seen()?.contains(TAKEN), "{}", seen()?);
     inside.sh("systemctl stop seen.service")?;
     assert!(!unwrapped(&inside.run(&["dayone", "status"])?.stdout).contains("cannot be asked for"));
@@ -130,8 +127,7 @@ fn a_wrong_wire_rolls_back(case: &Case<'_>) -> Result<(), Error> {
     let route = "  - destination: 203.0.113.0/24\n    next-hop-address: 192.0.2.2\n    next-hop-interface: br-ex\n";
     inside.write(HOST_FILE, &format!("{}\n{route}", document.trim_end()))?;
     let mark = start(&inside)?;
-    let refused = outcome(&inside, Some(&mark))?;
-    assert_eq!(refused.exit, 3, "{}", refused.text());
+    outcome(&inside, Some(&mark))?.exits(3);
     inside.wait_journal(&[mark.argument(), GOES_ON], ATTEMPT, |_| true)?;
     assert!(unwrapped(&inside.run(&["dayone", "status"])?.stdout).contains("bytes do not pass"));
     assert!(!inside.sh("ip route")?.contains("203.0.113.0/24"));
@@ -142,12 +138,12 @@ fn a_wrong_wire_rolls_back(case: &Case<'_>) -> Result<(), Error> {
     let target = "[[probe.target]]\nname = \"registry\"\ntcp = \"192.0.2.9:5000\"\n";
     inside.write(SETTINGS, &format!("{settings}\n{target}"))?;
     let mark = start(&inside)?;
-    assert_eq!(outcome(&inside, Some(&mark))?.exit, 3);
+    outcome(&inside, Some(&mark))?.exits(3);
     for words in
         ["the wire: carrier on eno1", "the wire: 192.0.2.1 on br-ex answers small packets, and "]
     {
-        let own = [mark.argument(), "SYSLOG_IDENTIFIER=dayone"];
-        inside.wait_journal(&own, ATTEMPT, |entry| entry.message().starts_with(words))?;
+        inside
+            .wait_journal(&mark.entries(), ATTEMPT, |entry| entry.message().starts_with(words))?;
     }
     inside.sh("systemctl stop dayone.service")?;
     peers_mtu(case, "1500")

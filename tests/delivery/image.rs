@@ -8,7 +8,7 @@ use std::{
 
 use tests::{
     lab::{Error, Gateway, Peer},
-    program,
+    program::{self, Exits as _},
 };
 
 /// The registry, as nodes call it: a name that their name server knows, behind the gateway.
@@ -106,7 +106,7 @@ pub(crate) fn run(command: &mut Command) -> Result<(), Error> {
     match output.status.success() {
         true => Ok(()),
         false => {
-            let problem = format!("{command:?}: {}", String::from_utf8_lossy(&output.stderr));
+            let problem = format!("{command:?}: {}", output.err());
             Err(Error::Output { program: "a tool of containers", problem })
         }
     }

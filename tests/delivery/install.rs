@@ -4,7 +4,7 @@ use std::{fs, path::Path};
 
 use tests::{
     dayone::{
-        DAY_ONE, Document, MAC, SHORT_WAIT, booted_without_image, br_ex_works, finished,
+        Document, MAC, SHORT_WAIT, booted_without_image, br_ex_works, finished,
         installing_machine_config, machine_config_goes, outcome,
     },
     lab::{Error, Lab, Nic, Node, Peer, Release},
@@ -23,7 +23,7 @@ fn node(release: Release, tree: &Path) -> Node {
         .ovn_remains()
         .installed(tree, "/etc/systemd/system", &[])
         .file(INSECURE.0, INSECURE.1, 0o644)
-        .keyfile("eno1", DAY_ONE)
+        .day_one()
 }
 
 /// From a registry over the day-one network; later boots need none; after the MachineConfig nothing is left.
@@ -67,18 +67,15 @@ fn registry_that_is_away_costs_the_bound_alone() -> Result<(), Error> {
     let text = fs::read_to_string(&document).expect("a document");
     fs::remove_file(document).expect("a document");
     let node = node(Release::V4_20, tree.path());
-    let node = node.file(SHORT_WAIT.0, SHORT_WAIT.1, 0o644);
-    lab.run(node, &Peer::new(), |case| {
+    lab.run(node.file(SHORT_WAIT.0, SHORT_WAIT.1, 0o644), &Peer::new(), |case| {
         case.boot()?;
         let inside = booted_without_image(case)?;
         inside.sh(&format!("rm {}", SHORT_WAIT.0))?;
         inside.write("/etc/nmstate/openshift/worker-0.yml", &text)?;
         let _registry = image.serve(case.peer())?;
-        case.reboot()?;
-        let inside = case.inside()?;
+        let inside = case.reboot()?;
         finished(&inside)?;
-        let it = outcome(&inside, None)?;
-        assert_eq!(it.exit, 0, "{}", it.text());
+        outcome(&inside, None)?.exits(0);
         br_ex_works(case)
     })
 }

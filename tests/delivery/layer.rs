@@ -9,7 +9,7 @@ use std::{
 
 use serde_json::Value;
 use tests::{
-    dayone::{DAY_ONE, Document, MAC, machine_config},
+    dayone::{Document, MAC, machine_config},
     guide,
     lab::{Error, Lab, Nic, Node, Peer, Release},
     program,
@@ -145,7 +145,7 @@ fn first_boot_has_br_ex_by_the_document() -> Result<(), Error> {
         .ovn_remains()
         .tree(added)
         .tree(config.path())
-        .keyfile("eno1", DAY_ONE);
+        .day_one();
     lab.run(node, &Peer::new(), |case| {
         for boot in 0..2 {
             boots_with_br_ex(case, boot, "layer, ")?;

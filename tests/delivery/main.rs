@@ -24,8 +24,7 @@ fn boots_with_br_ex(case: &mut Case<'_>, boot: usize, what: &str) -> Result<Insi
     let inside = case.inside()?;
     finished(&inside)?;
     println!("{what}boot {boot}: {:.1?}", start.elapsed());
-    let it = outcome(&inside, None)?;
-    assert_eq!(it.exit, 0, "{}", it.text());
+    outcome(&inside, None)?.exits(0);
     br_ex_works(case)?;
     Ok(inside)
 }

@@ -10,11 +10,10 @@ use std::{
 };
 
 use tests::{
-    dayone::{
-        ADDRESS, ATTEMPT, DAY_ONE, Document, HOST_FILE, MAC, SOON, br_ex_works, mark, outcome,
-    },
+    dayone::{ADDRESS, ATTEMPT, Document, HOST_FILE, MAC, SOON, br_ex_works, mark, outcome},
     lab::{Case, Error, Fault, Inside, Lab, Nic, Node, Peer},
     packages,
+    program::Exits as _,
     tree::Built,
 };
 
@@ -77,7 +76,7 @@ fn node(packages: &Path) -> Node {
         .kubelet()
         .bind(packages, PLACE)
         .file("/usr/lib/systemd/systemd-update-helper", packages::UPDATE_HELPER, 0o755)
-        .keyfile("eno1", DAY_ONE)
+        .day_one()
 }
 
 /// What must go on while packages change.
@@ -111,7 +110,7 @@ impl Ping {
         let stopped = Command::new("kill").args(["-INT", &self.0.id().to_string()]).status();
         assert!(stopped.is_ok_and(|status| status.success()));
         let said = self.0.wait_with_output().expect("what ping says");
-        let said = String::from_utf8_lossy(&said.stdout).into_owned();
+        let said = said.out();
         said.lines().find(|line| line.contains("packet loss")).unwrap_or_default().to_owned()
     }
 }
@@ -136,11 +135,9 @@ fn packages_change_beside_a_network_in_force() -> Result<(), Error> {
             install(&inside, "older")?;
             assert_eq!(inside.unit("dayone.service")?.active_state, before);
             inside.write(HOST_FILE, &document(turn))?;
-            case.reboot()?;
-            let inside = case.inside()?;
+            let inside = case.reboot()?;
             inside.wait_unit("kubelet.service", "active", ATTEMPT)?;
-            let first = outcome(&inside, None)?;
-            assert_eq!(first.exit, 0, "{}", first.text());
+            outcome(&inside, None)?.exits(0);
             br_ex_works(case)?;
 
             inside.sh("systemctl disable dayone-pending.path")?;
@@ -194,16 +191,15 @@ fn in_the_middle_of_a_transaction(
     inside.write(HOST_FILE, &document(turn + 1))?;
     let start = mark(&inside)?;
     inside.sh("systemctl restart --no-block dayone.service")?;
-    let own = [start.argument(), "SYSLOG_IDENTIFIER=dayone"];
-    inside
-        .wait_journal(&own, ATTEMPT, |entry| entry.message().starts_with("opening the journal"))?;
+    inside.wait_journal(&start.entries(), ATTEMPT, |entry| {
+        entry.message().starts_with("opening the journal")
+    })?;
     install("older")?;
     install("today")?;
     for fault in silent {
         case.peer_mut().fault(fault, false)?;
     }
-    let changed = outcome(&inside, Some(&start))?;
-    assert_eq!(changed.exit, 0, "{}", changed.text());
+    outcome(&inside, Some(&start))?.exits(0);
     inside.wait_sh(&format!("ip link show dev lab{turn}"), SOON)?;
     br_ex_works(case)
 }

@@ -11,7 +11,8 @@ dest=$2
 say "building the root file system of the virtual machine (about a minute)"
 bootstrap "$dest" systemd systemd-sysv dbus-broker dbus-bin network-manager openvswitch-switch \
     iproute2 iputils-ping iputils-arping kmod udev procps libjansson4 linux-image-cloud-amd64 \
-    dracut-core dracut-network ignition curl ca-certificates qemu-guest-agent zstd lz4 nbd-client wpasupplicant
+    dracut-core dracut-network ignition curl ca-certificates qemu-guest-agent zstd lz4 nbd-client wpasupplicant \
+    ovn-central ovn-host ethtool
 networkmanager_with_ovs "$nm" "$dest"
 
 # Ignition's `enabled: true` is a preset, which systemd applies at a first boot.
@@ -45,7 +46,7 @@ mkdir -p "$dest/etc/systemd/system-preset"
 echo 'disable *' >"$dest/etc/systemd/system-preset/99-default-disable.preset"
 # Run only where a unit asks for them.
 chroot "$dest" systemctl disable --quiet NetworkManager-wait-online.service ovs-record-hostname.service \
-    wpa_supplicant.service 2>/dev/null
+    wpa_supplicant.service ovn-central.service ovn-host.service 2>/dev/null
 network_units "$dest"
 # Disks, network cards and their buses: the initramfs has announced all devices, and nothing in the running system asks for the
 # others. An emulated processor takes a seventh of a boot for their four hundred events.

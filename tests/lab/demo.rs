@@ -10,8 +10,8 @@ use std::{
 
 use tests::{
     dayone::{
-        ADDRESS, APISERVER, DAY_ONE, Document, HASTE, HOST_FILE, MAC, attempt, automatic,
-        bridge_outcome, outcome, worker,
+        ADDRESS, APISERVER, Document, HASTE, MAC, automatic, bridge_outcome, outcome, try_document,
+        worker, wrong_gateway,
     },
     lab::{Case, Error, Inside, Lab, Nic, Node, Peer},
     program, skip,
@@ -44,10 +44,9 @@ fn show_automatic(lab: &Lab) -> Result<(), Error> {
     let waits = "[Unit]\nConditionPathExists=/run/lab-bridge\n";
     let drop_in = "/etc/systemd/system/dayone-bridge.service.d/50-lab.conf";
     let node = automatic(Node::new("worker-0").nic(Nic::new("eno1", MAC)));
-    let node = node.keyfile("eno1", DAY_ONE).file(drop_in, waits, 0o644);
+    let node = node.day_one().file(drop_in, waits, 0o644);
     lab.run(node, &Peer::new().api(API), |case| {
-        case.boot()?;
-        let inside = case.inside()?;
+        let inside = case.boot()?;
         println!("\n$ dayone plan");
         println!("{}", inside.sh("dayone plan")?);
         println!("\n== dayone-bridge.service makes it");
@@ -62,21 +61,15 @@ fn show_document(lab: &Lab) -> Result<(), Error> {
     let good = Document::new().text();
     println!("\n== the node worker-0: eno1 has a static address; its host file asks for br-ex");
     tree(&good);
-    let node = worker()
-        .keyfile("eno1", DAY_ONE)
-        .file(HOST_FILE, &good, 0o644)
-        .file("/etc/dayone/dayone.toml", HASTE, 0o644)
-        .file(APISERVER.0, APISERVER.1, 0o644);
+    let node =
+        worker().day_one().document(&good).settings(HASTE).file(APISERVER.0, APISERVER.1, 0o644);
     lab.run(node, &Peer::new().api(API), |case| {
         println!("\n== it boots: real systemd, NetworkManager and Open vSwitch in a container");
-        case.boot()?;
-        let inside = case.inside()?;
+        let inside = case.boot()?;
         println!("dayone: {}", outcome(&inside, None)?.text());
         told(case, &inside)?;
         println!("\n== the same node with a gateway that does not exist");
-        let broken = Document::new().with("192.0.2.1\n    next-hop", "192.0.2.254\n    next-hop");
-        inside.write(HOST_FILE, &broken.text())?;
-        println!("dayone: {}", attempt(&inside)?.text());
+        println!("dayone: {}", try_document(&inside, &wrong_gateway())?.text());
         told(case, &inside)
     })
 }

@@ -3,4 +3,4 @@
 set -eu
 here=$(dirname "$(readlink -f "$0")")
 exec "$here/../install-packages" mmdebstrap systemd-container iproute2 dnsmasq-base nftables ethtool \
-    iputils-ping util-linux libfaketime openssl cpio
+    iputils-ping fping util-linux libfaketime openssl cpio

@@ -10,8 +10,7 @@ use std::{
 
 use tests::{
     dayone::{
-        DAY_ONE, Document, HOST_FILE, MAC, SOON, bridge_outcome, mark, outcome, with_bridge,
-        with_program,
+        Document, HOST_FILE, MAC, SOON, bridge_outcome, mark, outcome, with_bridge, with_program,
     },
     lab::{Error, Inside, Lab, Nic, Node, Peer},
     profile::{self, Moment, Source},
@@ -48,17 +47,15 @@ fn main() -> ExitCode {
 fn document(lab: &Lab) -> Result<(), Error> {
     let dayone = program::dayone_of_node();
     let node = with_program(Node::new("worker-0").nic(Nic::new("eno1", MAC)), &dayone);
-    lab.run(node.keyfile("eno1", DAY_ONE), &Peer::new(), |case| {
-        case.boot()?;
-        let inside = case.inside()?;
+    lab.run(node.day_one(), &Peer::new(), |case| {
+        let inside = case.boot()?;
         inside.sh("systemctl stop kubelet.service dayone.service")?;
         inside.write(HOST_FILE, &Document::new().text())?;
         println!("== a document with a static br-ex");
         record(&inside, || {
             let mark = mark(&inside)?;
             inside.sh("systemctl start dayone.service")?;
-            let outcome = outcome(&inside, Some(&mark))?;
-            assert_eq!(outcome.exit, 0, "{}", outcome.text());
+            outcome(&inside, Some(&mark))?.exits(0);
             Ok(())
         })
     })
@@ -69,16 +66,14 @@ fn bridge(lab: &Lab) -> Result<(), Error> {
     let node = with_program(Node::new("worker-0").nic(Nic::new("eno1", MAC)), &dayone);
     let waits = "[Unit]\nConditionPathExists=/run/lab-bridge\n";
     let drop_in = "/etc/systemd/system/dayone-bridge.service.d/50-lab.conf";
-    let node = with_bridge(node).keyfile("eno1", DAY_ONE).file(drop_in, waits, 0o644);
+    let node = with_bridge(node).day_one().file(drop_in, waits, 0o644);
     lab.run(node, &Peer::new(), |case| {
-        case.boot()?;
-        let inside = case.inside()?;
+        let inside = case.boot()?;
         inside.sh("systemctl stop kubelet.service; touch /run/lab-bridge")?;
         println!("\n== an automatic br-ex");
         record(&inside, || {
             inside.sh("systemctl start dayone-bridge.service")?;
-            let outcome = bridge_outcome(&inside, None)?;
-            assert_eq!(outcome.exit, 0, "{}", outcome.text());
+            bridge_outcome(&inside, None)?.exits(0);
             Ok(())
         })
     })

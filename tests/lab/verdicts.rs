@@ -115,13 +115,12 @@ fn on_a_node(lab: &Lab, sequences: &[Sequence]) -> Result<(Vec<Step>, usize)> {
         .fold(Node::new("worker-0"), Node::nic)
         .bind(program::dayone(), "/usr/bin/dayone")
         .bind(program::nmstate_apply(), "/usr/local/bin/nmstate-apply")
-        .file("/etc/dayone/dayone.toml", &settings(STATES_WAIT), 0o644);
+        .settings(&settings(STATES_WAIT));
     let states = sequences.iter().map(|sequence| sequence.states.len()).sum::<usize>();
     let bound = OF_A_STATE * u32::try_from(states + 1)?;
     let (mut steps, mut count) = (Vec::new(), 0);
     lab.run_within(bound, node, &Peer::new().dhcp().router_advertisements(), |case| {
-        case.boot()?;
-        let inside = case.inside()?;
+        let inside = case.boot()?;
         inside.wait_sh("ovs-vsctl --timeout=5 show", OF_A_STATE)?;
         for sequence in sequences {
             count += 1;

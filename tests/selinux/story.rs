@@ -91,8 +91,7 @@ fn a_node_lives_under_an_enforced_policy() -> Result<()> {
     machines.run(&machine, &peer(), |case| {
         case.power_on()?;
         case.wait_off()?;
-        case.boot()?;
-        let inside = case.inside()?;
+        let inside = case.boot()?;
         tell_timeline(&messages(&inside)?);
         labels(&inside)?;
         let inside = bridge_works(case, "the first boot")?;

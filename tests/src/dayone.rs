@@ -42,13 +42,16 @@ pub use self::{
     },
     monitoring::{Monitoring, faults_of_metrics},
     others::{Links, make_others, others_are_there},
-    pod::{TENANTS_GATEWAY, ovnkube_lost, ovnkube_restarted, pod_started, pod_works},
+    pod::{
+        TENANTS_GATEWAY, ovnkube_lost, ovnkube_restarted, pod_started, pod_started_within,
+        pod_works, pod_works_at,
+    },
     profiles::{Profiles, parse, profiles, undocumented},
     second_boot::{Ready, ready_after_network},
 };
 
 use crate::{
-    lab::{Case, Entry, Error, Inside, Nic, Node, Result},
+    lab::{Case, Entry, Error, Inside, Nic, Node, Output, Result},
     program,
 };
 
@@ -73,6 +76,8 @@ pub const APPLIED: &str = "/etc/nmstate/openshift/applied";
 /// NetworkManager on the bus, for `busctl`.
 pub const MANAGER: &str =
     "org.freedesktop.NetworkManager /org/freedesktop/NetworkManager org.freedesktop.NetworkManager";
+/// The agent's entries in the journal, for [`Inside::journal`] and the waits for one.
+pub const ENTRIES: [&str; 1] = ["SYSLOG_IDENTIFIER=dayone"];
 /// The agent's account of this boot.
 pub const STATUS: &str = "/run/dayone/status.json";
 
@@ -80,6 +85,16 @@ impl Node {
     /// With the agent's settings.
     pub fn settings(self, text: &str) -> Self {
         self.file("/etc/dayone/dayone.toml", text, 0o644)
+    }
+
+    /// With the ramdisk's profile: the card itself has the static address.
+    pub fn day_one(self) -> Self {
+        self.keyfile("eno1", DAY_ONE)
+    }
+
+    /// With the node's document, which may be empty.
+    pub fn document(self, text: &str) -> Self {
+        self.file(HOST_FILE, text, 0o644)
     }
 }
 
@@ -224,6 +239,12 @@ impl Default for Document {
     }
 }
 
+/// A document whose gateway nobody is.
+#[must_use]
+pub fn wrong_gateway() -> String {
+    Document::new().with("192.0.2.1\n    next-hop", "192.0.2.254\n    next-hop").text()
+}
+
 /// `worker-0` with one card, the agent enabled as its `[Install]` sections say, and kubelet's stand-in.
 #[must_use]
 pub fn worker() -> Node {
@@ -269,6 +290,18 @@ pub fn unwrapped(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
+impl Output {
+    /// Returns itself, if the [`unwrapped`] standard output has this text.
+    ///
+    /// # Panics
+    /// With all that the program wrote, if not.
+    #[track_caller]
+    pub fn says_wrapped(self, text: &str) -> Self {
+        assert!(unwrapped(&self.stdout).contains(text), "{text} in {self}");
+        self
+    }
+}
+
 /// Returns the command of a page that begins so.
 ///
 /// # Panics
@@ -295,6 +328,26 @@ impl Outcome {
     pub fn text(&self) -> &str {
         self.entry.message()
     }
+
+    /// Returns itself, if the attempt had this exit code.
+    ///
+    /// # Panics
+    /// With the message, if not.
+    #[track_caller]
+    pub fn exits(self, code: i32) -> Self {
+        assert_eq!(self.exit, code, "{}", self.text());
+        self
+    }
+
+    /// Returns itself, if the message has this text.
+    ///
+    /// # Panics
+    /// With the message, if not.
+    #[track_caller]
+    pub fn says(self, text: &str) -> Self {
+        assert!(self.text().contains(text), "{text} in: {}", self.text());
+        self
+    }
 }
 
 /// A position in the journal; later entries are new.
@@ -305,6 +358,11 @@ impl Mark {
     /// The argument that limits journalctl to new entries.
     pub fn argument(&self) -> &str {
         &self.0
+    }
+
+    /// The arguments that limit journalctl to the agent's new entries.
+    pub fn entries(&self) -> [&str; 2] {
+        [self.argument(), ENTRIES[0]]
     }
 }
 
@@ -334,7 +392,7 @@ pub fn outcome(inside: &Inside, mark: Option<&Mark>) -> Result<Outcome> {
 /// The entry of this boot, or after `mark`, that tells an outcome.
 fn ended(inside: &Inside, mark: Option<&Mark>, tells: impl Fn(&Entry) -> bool) -> Result<Outcome> {
     let after: Vec<&str> = mark.iter().map(|mark| mark.0.as_str()).collect();
-    let own = [&after[..], &["SYSLOG_IDENTIFIER=dayone"]].concat();
+    let own = [&after[..], &ENTRIES].concat();
     let entry = inside.wait_journal(&own, ATTEMPT, tells)?;
     let exit = match entry.field("DAYONE_EXIT") {
         None => 0,
@@ -358,15 +416,25 @@ pub fn start(inside: &Inside) -> Result<Mark> {
     Ok(mark)
 }
 
-/// Starts kubelet as [`start`] does, and waits for the end of the agent's attempt. After a failure the agent is stopped: its next
-/// attempt, five seconds later, would change what the case looks at.
+/// Starts kubelet as [`start`] does, and waits for the end of the agent's attempt.
+pub fn started(inside: &Inside) -> Result<Outcome> {
+    outcome(inside, Some(&start(inside)?))
+}
+
+/// Starts kubelet as [`started`] does. After a failure the agent is stopped: its next attempt, five seconds later, would change
+/// what the case looks at.
 pub fn attempt(inside: &Inside) -> Result<Outcome> {
-    let mark = start(inside)?;
-    let it = outcome(inside, Some(&mark))?;
+    let it = started(inside)?;
     if it.exit != 0 {
         inside.sh("systemctl stop dayone.service")?;
     }
     Ok(it)
+}
+
+/// Writes the node's document, and has the agent try it as [`attempt`] does.
+pub fn try_document(inside: &Inside, document: &str) -> Result<Outcome> {
+    inside.write(HOST_FILE, document)?;
+    attempt(inside)
 }
 
 /// Returns when a run that told its success is no more at work, of which accounts of the node speak.
@@ -376,6 +444,19 @@ pub fn attempt(inside: &Inside) -> Result<Outcome> {
 pub fn run_is_over(inside: &Inside) -> Result<()> {
     inside.wait_sh("! test -s /run/dayone/lock", SOON)?;
     Ok(())
+}
+
+impl Case<'_> {
+    /// Boots the node, whose agent ends its first attempt with this exit code. Returns the node's inside.
+    ///
+    /// # Errors
+    /// If the boot or the attempt has no end.
+    #[track_caller]
+    pub fn boots(&mut self, code: i32) -> Result<Inside> {
+        let inside = self.boot()?;
+        outcome(&inside, None)?.exits(code);
+        Ok(inside)
+    }
 }
 
 /// Settings with short timeouts and many attempts for a document.
@@ -404,9 +485,7 @@ pub const APISERVER: (&str, &str) = (
 /// # Panics
 /// If the agent fails.
 pub fn old_network(case: &mut Case<'_>) -> Result<(Inside, String)> {
-    case.boot()?;
-    let inside = case.inside()?;
-    assert_eq!(outcome(&inside, None)?.exit, 0);
+    let inside = case.boots(0)?;
     inside.sh("systemctl stop kubelet.service; rm -r /run/lab-kubelet")?;
     settle(&inside)?;
     let before = picture(&inside)?;

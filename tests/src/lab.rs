@@ -1,6 +1,6 @@
 //! The lab: a node with real systemd, NetworkManager and Open vSwitch in a container, and a peer that is its gateway.
 //!
-//! [`Lab::run`] takes a [`Node`], a [`Peer`] and the steps of the case; [`Machines::run`] a [`VirtualMachine`]. See
+//! [`Node::run`] takes a [`Peer`] and the steps of the case; [`Machines::run`] takes a [`VirtualMachine`] as well. See
 //! `tests/README.md`.
 
 mod case;
@@ -179,6 +179,20 @@ impl Lab {
 
     pub(crate) fn place(&self) -> &Place {
         &self.place
+    }
+}
+
+impl Node {
+    /// Runs a case of this node alone, as [`Lab::run`] does, in a lab that is open for it.
+    ///
+    /// # Errors
+    /// Those of `test` and of [`Lab::open`], and leftovers of the case.
+    pub fn run<E: From<Error>>(
+        self,
+        peer: &Peer,
+        test: impl FnOnce(&mut Case<'_>) -> std::result::Result<(), E>,
+    ) -> std::result::Result<(), E> {
+        Lab::open()?.run(self, peer, test)
     }
 }
 

@@ -1,15 +1,12 @@
 //! `dayone probe` on a node, held to its schema.
 
-use std::{
-    fs,
-    time::{Duration, Instant},
-};
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
 use crate::{
     lab::{Inside, Output, Result},
-    program,
+    schema,
 };
 
 /// The report; the exit code has to be this one.
@@ -20,7 +17,7 @@ use crate::{
 /// # Panics
 /// If the report is none of the schema, or the exit code another one.
 pub fn probed(inside: &Inside, code: i32) -> Result<Value> {
-    Ok(report(&asked(inside)?, code))
+    Ok(report(asked(inside)?, code))
 }
 
 /// The report once it has what is `wanted`: a switch and its partner take seconds to find that something has changed.
@@ -41,7 +38,7 @@ pub fn probed_until(
         let output = asked(inside)?;
         let told: Value = serde_json::from_str(&output.stdout).unwrap_or_default();
         if wanted(&told) {
-            return Ok(report(&output, code));
+            return Ok(report(output, code));
         }
         assert!(start.elapsed() < limit, "{output}");
     }
@@ -51,12 +48,9 @@ fn asked(inside: &Inside) -> Result<Output> {
     inside.run(&["dayone", "probe", "--format", "json"])
 }
 
-fn report(output: &Output, code: i32) -> Value {
-    assert_eq!(output.status.code(), Some(code), "{output}");
-    let schema = fs::read(program::root().join("agent/doc/probe.schema.json")).unwrap_or_default();
-    let schema: Value = serde_json::from_slice(&schema).unwrap_or_default();
-    let report: Value = serde_json::from_str(&output.stdout).unwrap_or_default();
-    assert_eq!(crate::schema::faults(&schema, &report), Vec::<String>::new());
+fn report(output: Output, code: i32) -> Value {
+    let report = output.exits(code).json();
+    schema::fits("agent/doc/probe", &report);
     assert_eq!(report["ok"], code == 0, "{report}");
     report
 }

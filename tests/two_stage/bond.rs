@@ -48,9 +48,7 @@ fn in_force(case: &VmCase<'_>) -> Result<Inside> {
     let bridge =
         inside.sh("ovs-vsctl get bridge br-ex datapath_type; ovs-vsctl list-ports br-ex")?;
     assert_eq!(bridge, "\"\"\nbond0", "the kernel's datapath");
-    let status = inside.run(&["dayone", "status"])?;
-    assert_eq!(status.status.code(), Some(0), "{status}");
-    assert!(status.stdout.contains(&format!("{NAME}.yml")), "{status}");
+    inside.run(&["dayone", "status"])?.exits(0).says(&format!("{NAME}.yml"));
     Ok(inside)
 }
 

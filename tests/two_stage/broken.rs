@@ -34,7 +34,7 @@ fn rolls_back_to_the_ramdisks_network() -> Result<()> {
         assert!(told.contains("192.0.2.254"), "{told}");
         let inside = case.inside()?;
         assert!(case.peer().pings(ADDRESS, SOON)?);
-        assert_eq!(inside.run(&["ovs-vsctl", "br-exists", "br-ex"])?.status.code(), Some(2));
+        inside.run(&["ovs-vsctl", "br-exists", "br-ex"])?.exits(2);
         assert_eq!(inside.read(APPLIED)?, None);
         assert!(!kubelet_ran(&inside)?);
         let status = inside.run(&["dayone", "status"])?;

@@ -2,18 +2,17 @@
 
 use tests::{
     dayone::{
-        ADDRESS, APPLIED, BRIDGE_PROFILES, HOST_FILE, MAC, PATCH, SOON, attempt, bridge_outcome,
-        configure_ovs_in_run, exports, ovn, volatile_profiles,
+        ADDRESS, APPLIED, BRIDGE_PROFILES, MAC, PATCH, SOON, configure_ovs_in_run, exports, ovn,
+        try_document, volatile_profiles,
     },
-    lab::{Error, Lab, Peer},
+    lab::{Error, Peer},
 };
 
-use super::{node, old_network, start};
+use super::{bridge_attempt, node, old_network};
 
 #[tests::case]
 fn of_configure_ovs_with_its_patch_port() -> Result<(), Error> {
-    let lab = Lab::open()?;
-    lab.run(node(), &Peer::new(), |case| {
+    node().run(&Peer::new(), |case| {
         let (inside, _) = old_network(case)?;
         configure_ovs_in_run(&inside)?;
         ovn(&inside)?;
@@ -25,9 +24,7 @@ fn of_configure_ovs_with_its_patch_port() -> Result<(), Error> {
             "{document}"
         );
         let before = inside.wait_sh(&format!("{numbers} | grep -v '[^0-9]'"), SOON)?;
-        let mark = start(&inside)?;
-        let it = bridge_outcome(&inside, Some(&mark))?;
-        assert_eq!(it.exit, 0, "{}", it.text());
+        bridge_attempt(&inside)?.exits(0);
         assert!(case.peer().pings(ADDRESS, SOON)?);
         assert_eq!(case.peer().mac_of(ADDRESS)?.as_deref(), Some(MAC));
         assert_eq!(volatile_profiles(&inside)?, BRIDGE_PROFILES);
@@ -37,13 +34,10 @@ fn of_configure_ovs_with_its_patch_port() -> Result<(), Error> {
         let uuid = inside.sh("nmcli -g UUID,TYPE connection show | sed -n 's/:ovs-bridge$//p'")?;
         let known = inside.sh("ovs-vsctl get bridge br-ex external_ids:NM.connection.uuid")?;
         assert_eq!(known.trim_matches('"'), uuid);
-        let status = inside.run(&["dayone", "status"])?;
-        assert_eq!(status.status.code(), Some(0), "{status}");
+        inside.run(&["dayone", "status"])?.exits(0);
 
         // The exported document adopts the script's bridge: no port, no number and no address is another.
-        inside.write(HOST_FILE, &document)?;
-        let adopted = attempt(&inside)?;
-        assert_eq!(adopted.exit, 0, "{}", adopted.text());
+        try_document(&inside, &document)?.exits(0);
         assert_eq!(inside.sh(&numbers)?, before);
         assert!(case.peer().pings(ADDRESS, SOON)?);
         assert_eq!(case.peer().mac_of(ADDRESS)?.as_deref(), Some(MAC));

@@ -2,19 +2,19 @@
 
 use tests::{
     dayone::{
-        ADDRESS, APPLIED, ATTEMPT, BRIDGE_PROFILES, DAY_ONE, Document, HASTE, HOST_FILE, MAC, Mark,
-        SOON, USERSPACE, attempt, bridge_outcome, configure_ovs, kubelet_ran, picture,
-        remove_bridge, settle, unwrapped, volatile_profiles, with_bridge, with_program,
+        ADDRESS, APPLIED, ATTEMPT, BRIDGE_PROFILES, Document, HASTE, HOST_FILE, MAC, Mark, SOON,
+        USERSPACE, attempt, bridge_outcome, configure_ovs, kubelet_ran, picture, remove_bridge,
+        settle, unwrapped, volatile_profiles, with_bridge, with_program,
     },
-    lab::{Case, Error, Inside, Lab, Nic, Node, Peer},
+    lab::{Case, Error, Inside, Nic, Node, Peer},
     program,
 };
 
-use super::{GATE, gated, old_network, start};
+use super::{GATE, bridge_attempt, gated, old_network, start};
 
 /// A node whose agent can be made to stop after a phase.
 fn node() -> Node {
-    let node = Node::new("worker-0").nic(Nic::new("eno1", MAC)).keyfile("eno1", DAY_ONE);
+    let node = Node::new("worker-0").nic(Nic::new("eno1", MAC)).day_one();
     let node = gated(with_bridge(with_program(node, program::dayone_fault_injection())));
     // A crash is repaired by the case, not by systemd.
     node.file(
@@ -22,23 +22,20 @@ fn node() -> Node {
         "[Service]\nRestart=no\n",
         0o644,
     )
-    .file("/etc/dayone/dayone.toml", &format!("{HASTE}{USERSPACE}"), 0o644)
+    .settings(&format!("{HASTE}{USERSPACE}"))
 }
 
 /// Starts the agent, and returns when it has done the work of `phase` and waits.
 fn hold(inside: &Inside, phase: &str) -> Result<Mark, Error> {
     inside.write("/run/lab-hold", &format!("DAYONE_HOLD_AT={phase}\n"))?;
     let mark = start(inside)?;
-    inside.wait_journal(&[mark.argument(), "SYSLOG_IDENTIFIER=dayone"], ATTEMPT, |entry| {
-        entry.field("DAYONE_HELD").is_some()
-    })?;
+    inside.wait_journal(&mark.entries(), ATTEMPT, |entry| entry.field("DAYONE_HELD").is_some())?;
     Ok(mark)
 }
 
 #[tests::case]
 fn killed_in_each_phase() -> Result<(), Error> {
-    let lab = Lab::open()?;
-    lab.run(node(), &Peer::new(), |case| {
+    node().run(&Peer::new(), |case| {
         let (inside, before) = old_network(case)?;
         for (phase, changed) in [
             ("journal", false),
@@ -64,10 +61,8 @@ fn killed_in_each_phase() -> Result<(), Error> {
         assert_eq!(picture(&inside)?, before);
         // A read-only one.
         inside.sh("rm /var/lib/dayone/full; mount -o remount,ro /var/lib/dayone")?;
-        let last = start(&inside)?;
-        assert_eq!(bridge_outcome(&inside, Some(&last))?.exit, 0);
-        let status = inside.run(&["dayone", "status"])?;
-        assert_eq!(status.status.code(), Some(0), "{status}");
+        bridge_attempt(&inside)?.exits(0);
+        let status = inside.run(&["dayone", "status"])?.exits(0);
         let text = unwrapped(&status.stdout);
         assert!(text.contains("; the journal is in /run"), "{status}");
         inside.sh("umount /var/lib/dayone")?;
@@ -86,8 +81,7 @@ fn killed_and_undone(inside: &Inside, phase: &str) -> Result<(), Error> {
     inside.wait_unit("dayone-bridge.service", "failed", SOON)?;
     // A run that could plan would hide the undo.
     inside.sh("rm /run/lab-hold; mkdir -p /etc/ovnk; : >/etc/ovnk/default_bridge")?;
-    let again = start(inside)?;
-    let it = bridge_outcome(inside, Some(&again))?;
+    let it = bridge_attempt(inside)?;
     assert!(it.text().contains("default_bridge is empty"), "after {phase}: {}", it.text());
     // The change of the file would end the pause.
     inside.sh("systemctl stop dayone-bridge.service; rm /etc/ovnk/default_bridge")?;
@@ -97,10 +91,8 @@ fn killed_and_undone(inside: &Inside, phase: &str) -> Result<(), Error> {
 /// configure-ovs.sh can be told to keep its profiles in /etc.
 #[tests::case]
 fn killed_while_it_takes_over_the_profiles_of_configure_ovs() -> Result<(), Error> {
-    let lab = Lab::open()?;
-    lab.run(configure_ovs(node()), &Peer::new(), |case| {
-        case.boot()?;
-        let inside = case.inside()?;
+    configure_ovs(node()).run(&Peer::new(), |case| {
+        let inside = case.boot()?;
         settle(&inside)?;
         assert!(case.peer().pings(ADDRESS, SOON)?);
         inside.sh(&format!(
@@ -124,24 +116,18 @@ fn killed_while_it_takes_over_the_profiles_of_configure_ovs() -> Result<(), Erro
             inside.wait_unit("dayone-bridge.service", "failed", SOON)?;
         }
         inside.sh("rm /run/lab-hold")?;
-        let last = start(&inside)?;
-        let it = bridge_outcome(&inside, Some(&last))?;
-        assert!(it.text().contains("3 attempts in a row ended with the agent"), "{}", it.text());
+        bridge_attempt(&inside)?.says("3 attempts in a row ended with the agent");
         inside.wait_unit("ovs-configuration.service", "active", SOON)?;
         assert!(inside.sh("ls /run/dayone")?.lines().all(|mark| !mark.contains("bridge")));
         assert!(case.peer().pings(ADDRESS, SOON)?);
         assert!(inside.sh("nmcli -g NAME connection show")?.contains("ovs-if-br-ex"));
         inside.sh(&give_up(0))?;
 
-        let last = start(&inside)?;
-        let it = bridge_outcome(&inside, Some(&last))?;
-        assert_eq!(it.exit, 0, "{}", it.text());
+        bridge_attempt(&inside)?.exits(0);
         works(case)?;
         assert_eq!(inside.sh("ls /etc/NetworkManager/system-connections")?, "eno1.nmconnection");
         // A boot comes to the same end.
-        case.reboot()?;
-        let it = bridge_outcome(&case.inside()?, None)?;
-        assert_eq!(it.exit, 0, "{}", it.text());
+        bridge_outcome(&case.reboot()?, None)?.exits(0);
         works(case)
     })
 }
@@ -149,8 +135,7 @@ fn killed_while_it_takes_over_the_profiles_of_configure_ovs() -> Result<(), Erro
 /// Cuts the power after `phase`; the next boot makes br-ex and closes the transaction.
 fn cut_off(case: &mut Case<'_>, phase: &str) -> Result<Inside, Error> {
     case.cut_power()?;
-    case.boot()?;
-    let inside = case.inside()?;
+    let inside = case.boot()?;
     let it = bridge_outcome(&inside, None)?;
     assert_eq!(it.exit, 0, "after {phase}: {}", it.text());
     inside.wait_unit("kubelet.service", "active", SOON)?;
@@ -161,8 +146,7 @@ fn cut_off(case: &mut Case<'_>, phase: &str) -> Result<Inside, Error> {
 
 #[tests::case]
 fn power_cut_in_each_phase() -> Result<(), Error> {
-    let lab = Lab::open()?;
-    lab.run(node(), &Peer::new(), |case| {
+    node().run(&Peer::new(), |case| {
         let (mut inside, _) = old_network(case)?;
         for phase in ["checkpoint", "apply-profiles", "commit", "record"] {
             hold(&inside, phase)?;
@@ -178,8 +162,7 @@ fn power_cut_in_each_phase() -> Result<(), Error> {
 /// The bridge of a document that is gone comes back under a power cut as the automatic one.
 #[tests::case]
 fn power_cut_while_a_document_gives_br_ex_back() -> Result<(), Error> {
-    let lab = Lab::open()?;
-    lab.run(node(), &Peer::new(), |case| {
+    node().run(&Peer::new(), |case| {
         let (mut inside, _) = old_network(case)?;
         for phase in ["take-over", "apply-profiles", "commit"] {
             inside.write(HOST_FILE, &Document::new().text())?;

@@ -7,17 +7,16 @@ use tests::{
         ADDRESS, ATTEMPT, DAY_ONE, HASTE, MAC, SOON, USERSPACE, automatic, bridge_outcome,
         day_one_dhcp, kubelet_ran, mark,
     },
-    lab::{Case, Error, Fault, Inside, Lab, Nic, Node, Peer},
+    lab::{Case, Error, Fault, Inside, Nic, Node, Peer},
 };
 
-use super::{GATE, gated, made::has_the_one_lease, start};
+use super::{GATE, bridge_attempt, gated, made::has_the_one_lease, start};
 
 const SECOND: &str = "52:54:00:00:00:02";
 
 /// Boots; the bridge service has not run, and nor has kubelet.
 fn booted(case: &mut Case<'_>) -> Result<Inside, Error> {
-    case.boot()?;
-    let inside = case.inside()?;
+    let inside = case.boot()?;
     inside.sh(&format!(
         "systemctl stop kubelet.service kubelet-dependencies.target; rm -rf /run/lab-kubelet; touch {GATE}"
     ))?;
@@ -45,16 +44,14 @@ fn two_cards(first: &str, second: &str) -> Node {
 
 #[tests::case]
 fn lease_after_the_first_attempt() -> Result<(), Error> {
-    let lab = Lab::open()?;
     let settings = HASTE.replace("[wait]\n", "[wait]\nuplink = 1\n") + USERSPACE;
     let node = gated(automatic(Node::new("worker-0").nic(Nic::new("eno1", MAC))))
         .keyfile("eno1", &day_one_dhcp())
-        .file("/etc/dayone/dayone.toml", &settings, 0o644);
-    lab.run(node, &Peer::new().dhcp(), |case| {
+        .settings(&settings);
+    node.run(&Peer::new().dhcp(), |case| {
         let inside = booted(case)?;
         without_lease(case, "eno1")?;
-        let first = start(&inside)?;
-        let it = bridge_outcome(&inside, Some(&first))?;
+        let it = bridge_attempt(&inside)?;
         assert!(it.exit != 0 && it.text().contains("no default route"), "{}", it.text());
         assert!(!kubelet_ran(&inside)?);
         assert_eq!(
@@ -71,21 +68,19 @@ fn lease_after_the_first_attempt() -> Result<(), Error> {
             entry.message() == "the pause is over"
         })?;
         assert_eq!(pause.field("DAYONE_WOKEN"), Some("Network"));
-        let it = bridge_outcome(&inside, Some(&second))?;
-        assert_eq!(it.exit, 0, "{}", it.text());
+        bridge_outcome(&inside, Some(&second))?.exits(0);
         has_the_one_lease(case)
     })
 }
 
 #[tests::case]
 fn the_uplink_of_before_is_waited_for() -> Result<(), Error> {
-    let lab = Lab::open()?;
     let node = two_cards(DAY_ONE, &of_second(&day_one_dhcp())).file(
         "/var/lib/ovnk/iface_default_hint",
         "eno2\n",
         0o644,
     );
-    lab.run(node, &Peer::new().dhcp(), |case| {
+    node.run(&Peer::new().dhcp(), |case| {
         let inside = booted(case)?;
         without_lease(case, "eno2")?;
         let mark = start(&inside)?;
@@ -93,8 +88,7 @@ fn the_uplink_of_before_is_waited_for() -> Result<(), Error> {
                      grep 'a default route of eno2, the uplink before'";
         inside.wait_sh(waits, ATTEMPT)?;
         case.peer_mut().fault(Fault::DropDhcp, false)?;
-        let it = bridge_outcome(&inside, Some(&mark))?;
-        assert_eq!(it.exit, 0, "{}", it.text());
+        let it = bridge_outcome(&inside, Some(&mark))?.exits(0);
         assert!(it.text().contains("br-ex on eno2: it was the uplink before"), "{}", it.text());
         let leases = case.peer().leases()?;
         assert_eq!(leases.len(), 1, "{leases:?}");
@@ -113,18 +107,14 @@ fn the_uplink_of_before_is_waited_for() -> Result<(), Error> {
 /// ovs-vswitchd with the datapath in userspace does it, where it gives up a card that NetworkManager sets up at the same moment.
 #[tests::case]
 fn card_that_something_sets_down_after_the_start() -> Result<(), Error> {
-    let lab = Lab::open()?;
-    let node =
-        gated(automatic(Node::new("worker-0").nic(Nic::new("eno1", MAC)))).keyfile("eno1", DAY_ONE);
-    lab.run(node, &Peer::new(), |case| {
+    let node = gated(automatic(Node::new("worker-0").nic(Nic::new("eno1", MAC)))).day_one();
+    node.run(&Peer::new(), |case| {
         let inside = booted(case)?;
         inside.sh("ip link set eno1 down")?;
         inside
             .wait_sh("nmcli --get-values GENERAL.STATE device show eno1 | grep '^20 '", ATTEMPT)?;
-        let mark = start(&inside)?;
         // The first attempt, long before the end of `wait.uplink`.
-        let it = bridge_outcome(&inside, Some(&mark))?;
-        assert_eq!(it.exit, 0, "{}", it.text());
+        bridge_attempt(&inside)?.exits(0);
         assert!(case.peer().pings(ADDRESS, SOON)?);
         Ok(())
     })
@@ -132,9 +122,8 @@ fn card_that_something_sets_down_after_the_start() -> Result<(), Error> {
 
 #[tests::case]
 fn two_default_routes_of_one_metric() -> Result<(), Error> {
-    let lab = Lab::open()?;
     let metric = DAY_ONE.replace("dns=", "route-metric=100\ndns=");
-    lab.run(two_cards(&metric, &of_second(&metric)), &Peer::new(), |case| {
+    two_cards(&metric, &of_second(&metric)).run(&Peer::new(), |case| {
         let inside = booted(case)?;
         inside.wait_sh("[ $(ip route show default metric 100 | wc -l) = 2 ]", SOON)?;
         let first = inside.sh("ip route show default | head -n 1 | grep -o 'eno[12]'")?;
@@ -143,10 +132,7 @@ fn two_default_routes_of_one_metric() -> Result<(), Error> {
             _ => [192, 0, 2, 11],
         }
         .into();
-        let mark = start(&inside)?;
-        let it = bridge_outcome(&inside, Some(&mark))?;
-        assert_eq!(it.exit, 0, "{}", it.text());
-        assert!(it.text().contains(&format!("br-ex on {first}")), "{}", it.text());
+        bridge_attempt(&inside)?.exits(0).says(&format!("br-ex on {first}"));
         let on_bridge = inside.sh("ip -4 -oneline address show dev br-ex")?;
         assert!(on_bridge.contains(&address.to_string()), "{on_bridge}");
         assert!(case.peer().pings(address, SOON)?);
@@ -160,18 +146,15 @@ const SLOW: &str = "#!/bin/sh\n[ \"$1 $2\" != \"eno1 up\" ] || sleep 60\n";
 
 #[tests::case]
 fn a_slow_script_of_the_dispatcher_rolls_no_bridge_back() -> Result<(), Error> {
-    let lab = Lab::open()?;
     let settings = HASTE.replace("[timeout]\n", "[timeout]\napply = 30\n") + USERSPACE;
     let node = gated(automatic(Node::new("worker-0").nic(Nic::new("eno1", MAC))))
-        .keyfile("eno1", DAY_ONE)
-        .file("/etc/dayone/dayone.toml", &settings, 0o644)
+        .day_one()
+        .settings(&settings)
         .file("/etc/NetworkManager/dispatcher.d/50-site", SLOW, 0o755)
         .file("/etc/NetworkManager/dispatcher.d/pre-up.d/10-site", "#!/bin/sh\n", 0o755);
-    lab.run(node, &Peer::new(), |case| {
+    node.run(&Peer::new(), |case| {
         let inside = booted(case)?;
-        let first = start(&inside)?;
-        let it = bridge_outcome(&inside, Some(&first))?;
-        assert_eq!(it.exit, 0, "{}", it.text());
+        bridge_attempt(&inside)?.exits(0);
         assert!(case.peer().pings(ADDRESS, SOON)?);
         Ok(())
     })

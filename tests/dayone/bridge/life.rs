@@ -4,8 +4,8 @@ use std::fs;
 
 use tests::{
     dayone::{
-        APPLIED, BRIDGE_PROFILES, DAY_ONE, MAC, agent, br_ex_works, bridge_outcome, exports,
-        finished, follow, outcome, pod_started, volatile_profiles, with_bridge,
+        APPLIED, BRIDGE_PROFILES, MAC, agent, br_ex_works, bridge_outcome, exports, finished,
+        follow, outcome, pod_started, volatile_profiles, with_bridge,
     },
     derived::{document, in_userspace},
     guide,
@@ -33,7 +33,7 @@ never-default=true
 
 /// A node of the field on which the agent is installed later.
 fn node() -> Node {
-    let node = Node::new("worker-0").nic(Nic::new("eno1", MAC)).keyfile("eno1", DAY_ONE);
+    let node = Node::new("worker-0").nic(Nic::new("eno1", MAC)).day_one();
     let node = node.keyfile("office", TUNNEL);
     let node = with_bridge(agent(node.field(Release::V4_22).ovn()));
     let condition = format!("[Unit]\nConditionPathExists={INSTALLED}\n");
@@ -91,15 +91,14 @@ fn of_a_node_in_a_cluster() -> Result<(), Error> {
         exports(&case.inside()?)?;
         case.inside()?.write(INSTALLED, "")?;
         follow(case, &guide, "The agent takes br-ex over", 0, booted)?;
-        let it = bridge_outcome(&case.inside()?, None)?;
-        assert_eq!(it.exit, 0, "{}", it.text());
+        bridge_outcome(&case.inside()?, None)?.exits(0);
         assert_eq!(volatile_profiles(&case.inside()?)?, BRIDGE_PROFILES);
         assert_eq!(case.inside()?.unit("ovs-configuration.service")?.exec_start, None);
         assert_eq!(number(case)?, port);
 
         case.inside()?.write("/root/worker-0.yml", &text)?;
         follow(case, &guide, "The document takes br-ex over", 0, booted)?;
-        assert_eq!(outcome(&case.inside()?, None)?.exit, 0);
+        outcome(&case.inside()?, None)?.exits(0);
         assert!(!ids(case)?.contains("ovs-if-"), "{}", ids(case)?);
         assert_eq!(case.inside()?.read(APPLIED)?.as_ref(), Some(&text));
         exports(&case.inside()?)?;
@@ -123,12 +122,10 @@ fn of_a_node_in_a_cluster() -> Result<(), Error> {
 /// Checks that nothing of the document is left.
 fn is_automatic_again(case: &Case<'_>) -> Result<(), Error> {
     let inside = case.inside()?;
-    let it = bridge_outcome(&inside, None)?;
-    assert_eq!(it.exit, 0, "{}", it.text());
+    bridge_outcome(&inside, None)?.exits(0);
     assert_eq!(volatile_profiles(&inside)?, BRIDGE_PROFILES);
     assert!(!ids(case)?.contains("br-ex-if"), "{}", ids(case)?);
     assert_eq!(inside.read(APPLIED)?, None);
-    let status = inside.run(&["dayone", "status"])?;
-    assert_eq!(status.status.code(), Some(0), "{status}");
+    inside.run(&["dayone", "status"])?.exits(0);
     Ok(())
 }

@@ -9,7 +9,7 @@ use tests::{
         automatic, br_ex_works, bridge_outcome, day_one_dhcp, exports, finished, keeps_patch_port,
         patch_port, replays, unhealthy, unwrapped, volatile_profiles, with_bridge,
     },
-    lab::{Case, Error, Field, Inside, Lab, Nic, Node, Peer, Release, Topology},
+    lab::{Case, Error, Field, Inside, Nic, Node, Peer, Release, Topology},
 };
 
 use super::like_configure_ovs;
@@ -34,9 +34,7 @@ fn field(day_one: &str) -> Node {
 
 /// Checks that this boot's br-ex is the agent's, and every side job of ovs-configuration is done.
 fn made_by_dayone(inside: &Inside, reason: &str) -> Result<(), Error> {
-    let it = bridge_outcome(inside, None)?;
-    assert_eq!(it.exit, 0, "{}", it.text());
-    assert!(it.text().contains(&format!("br-ex on eno1: {reason}")), "{}", it.text());
+    bridge_outcome(inside, None)?.exits(0).says(&format!("br-ex on eno1: {reason}"));
     assert_eq!(volatile_profiles(inside)?, BRIDGE_PROFILES);
     assert_eq!(inside.sh("ls /etc/NetworkManager/system-connections")?, "eno1.nmconnection");
     let route = inside.sh("ip route show default")?;
@@ -56,10 +54,8 @@ fn made_by_dayone(inside: &Inside, reason: &str) -> Result<(), Error> {
 
 #[tests::case]
 fn static_address_at_each_boot() -> Result<(), Error> {
-    let lab = Lab::open()?;
-    lab.run(field(DAY_ONE), &Peer::new(), |case| {
-        case.boot()?;
-        finished(&case.inside()?)?;
+    field(DAY_ONE).run(&Peer::new(), |case| {
+        finished(&case.boot()?)?;
         made_by_dayone(&case.inside()?, NODE_IP)?;
         br_ex_works(case)?;
         replays(&case.inside()?)?;
@@ -89,15 +85,13 @@ fn static_address_at_each_boot() -> Result<(), Error> {
 /// On a node of a cloud, where nobody records the node's address.
 #[tests::case]
 fn dhcp_keeps_its_lease() -> Result<(), Error> {
-    let lab = Lab::open()?;
     let node = field(&day_one_dhcp()).file(
         "/etc/systemd/system/nodeip-configuration.service.d/50-lab.conf",
         "[Unit]\nConditionPathExists=/nowhere\n",
         0o644,
     );
-    lab.run(node, &Peer::new().dhcp(), |case| {
-        case.boot()?;
-        let inside = case.inside()?;
+    node.run(&Peer::new().dhcp(), |case| {
+        let inside = case.boot()?;
         inside.wait_unit("kubelet.service", "active", ATTEMPT)?;
         made_by_dayone(&inside, "it has the first default route, via 192.0.2.1")?;
         // It would wait for this address for ever if a document were in force.
@@ -111,17 +105,14 @@ fn dhcp_keeps_its_lease() -> Result<(), Error> {
 
 #[tests::case]
 fn both_families_from_the_network() -> Result<(), Error> {
-    let lab = Lab::open()?;
     let both = day_one_dhcp()
         .replace("\n[ipv4]", "lldp=1\n\n[ipv4]")
         .replace("dhcp-client-id=mac\n", "")
         .replace("[ipv6]\nmethod=disabled", "[ipv6]\nmethod=auto\nmay-fail=false\naddr-gen-mode=0");
     let node = automatic(Node::new("worker-0").nic(Nic::new("eno1", MAC))).keyfile("eno1", &both);
-    lab.run(node, &Peer::new().dhcp().mtu(9000).router_advertisements(), |case| {
-        case.boot()?;
-        let inside = case.inside()?;
-        let it = bridge_outcome(&inside, None)?;
-        assert_eq!(it.exit, 0, "{}", it.text());
+    node.run(&Peer::new().dhcp().mtu(9000).router_advertisements(), |case| {
+        let inside = case.boot()?;
+        bridge_outcome(&inside, None)?.exits(0);
         has_the_one_lease(case)?;
         // An advertisement may come after the lease.
         let routes = "ip -6 route show default dev br-ex | grep 'metric 48'";
@@ -135,8 +126,7 @@ fn both_families_from_the_network() -> Result<(), Error> {
             inside.sh("cat /sys/class/net/eno1/mtu /sys/class/net/br-ex/mtu")?,
             "9000\n9000"
         );
-        let status = inside.run(&["dayone", "status"])?;
-        assert_eq!(status.status.code(), Some(0), "{status}");
+        inside.run(&["dayone", "status"])?.exits(0);
         saved_profiles_are_in_memory_again(case)
     })
 }
@@ -148,27 +138,21 @@ fn saved_profiles_are_in_memory_again(case: &mut Case<'_>) -> Result<(), Error> 
          nmcli connection modify $id connection.stable-id lab; done")?;
     let saved = "ls /etc/NetworkManager/system-connections";
     assert!(inside.sh(saved)?.contains("ovs-if-br-ex.nmconnection"));
-    case.reboot()?;
-    let inside = case.inside()?;
-    let it = bridge_outcome(&inside, None)?;
-    assert_eq!(it.exit, 0, "{}", it.text());
+    let inside = case.reboot()?;
+    bridge_outcome(&inside, None)?.exits(0);
     assert_eq!(inside.sh(saved)?, "eno1.nmconnection");
-    let status = inside.run(&["dayone", "status"])?;
-    assert_eq!(status.status.code(), Some(0), "{status}");
+    inside.run(&["dayone", "status"])?.exits(0);
     has_the_one_lease(case)
 }
 
 #[tests::case]
 fn ipv6_alone() -> Result<(), Error> {
-    let lab = Lab::open()?;
     let only = DAY_ONE.split("\n[ipv4]").next().unwrap_or_default().to_owned()
         + "\n[ipv4]\nmethod=disabled\n\n[ipv6]\nmethod=manual\naddress1=2001:db8::10/64,2001:db8::1\n";
     let node = automatic(Node::new("worker-0").nic(Nic::new("eno1", MAC))).keyfile("eno1", &only);
-    lab.run(node, &Peer::new(), |case| {
-        case.boot()?;
-        let inside = case.inside()?;
-        let it = bridge_outcome(&inside, None)?;
-        assert_eq!(it.exit, 0, "{}", it.text());
+    node.run(&Peer::new(), |case| {
+        let inside = case.boot()?;
+        let it = bridge_outcome(&inside, None)?.exits(0);
         assert!(
             it.text().contains("br-ex on eno1") && it.text().contains("2001:db8::1"),
             "{}",
@@ -184,16 +168,13 @@ fn ipv6_alone() -> Result<(), Error> {
 
 #[tests::case]
 fn static_address_beside_dhcp() -> Result<(), Error> {
-    let lab = Lab::open()?;
     let both = day_one_dhcp()
         .replace("type=ethernet\n", "type=ethernet\nautoconnect-priority=5\n")
         .replace("dhcp-client-id=mac\n", "address1=192.0.2.77/24\n")
         + "addr-gen-mode=default\n";
     let node = automatic(Node::new("worker-0").nic(Nic::new("eno1", MAC))).keyfile("eno1", &both);
-    lab.run(node, &Peer::new().dhcp(), |case| {
-        case.boot()?;
-        let it = bridge_outcome(&case.inside()?, None)?;
-        assert_eq!(it.exit, 0, "{}", it.text());
+    node.run(&Peer::new().dhcp(), |case| {
+        bridge_outcome(&case.boot()?, None)?.exits(0);
         assert!(case.peer().pings(Ipv4Addr::new(192, 0, 2, 77), SOON)?);
         like_configure_ovs(&case.inside()?, configure_ovs_profiles!("dhcp-and-address"))?;
         has_the_one_lease(case)
@@ -202,10 +183,8 @@ fn static_address_beside_dhcp() -> Result<(), Error> {
 
 #[tests::case]
 fn mtu_migration_finds_its_profiles() -> Result<(), Error> {
-    let lab = Lab::open()?;
-    lab.run(field(DAY_ONE).mtu_migration(1400), &Peer::new(), |case| {
-        case.boot()?;
-        let inside = case.inside()?;
+    field(DAY_ONE).mtu_migration(1400).run(&Peer::new(), |case| {
+        let inside = case.boot()?;
         finished(&inside)?;
         made_by_dayone(&inside, NODE_IP)?;
         let unit = inside.unit("mtu-migration.service")?;
@@ -217,8 +196,7 @@ fn mtu_migration_finds_its_profiles() -> Result<(), Error> {
         inside.sh("dayone status && dayone health && dayone diff --exit-code")?;
         inside.sh("ovs-vsctl set interface br-ex mtu_request=1450")?;
         inside.wait_sh("ip link show br-ex | grep 'mtu 1450'", SOON)?;
-        let status = inside.run(&["dayone", "status"])?;
-        assert_eq!(status.status.code(), Some(3), "{status}");
+        let status = inside.run(&["dayone", "status"])?.exits(3);
         assert!(status.to_string().contains("br-ex (ovs-interface): mtu"), "{status}");
         // Large packets are lost on the node itself.
         let own = "br-ex has an MTU of 1450, and eno1 below it has 1400";
@@ -247,18 +225,14 @@ fn mtu_migration_finds_its_profiles() -> Result<(), Error> {
 /// With `on-failure = "continue"` a br-ex that cannot be made is left to configure-ovs.sh.
 #[tests::case]
 fn failure_that_goes_on_leaves_br_ex_to_configure_ovs() -> Result<(), Error> {
-    let lab = Lab::open()?;
     // The agent alone asks a target that is not there.
     let settings = format!(
         "on-failure = \"continue\"\n{USERSPACE}[timeout]\nprobe = 1\n\
          [[probe.target]]\nname = \"registry\"\ntcp = \"192.0.2.9:5000\"\n"
     );
-    let node = node(DAY_ONE, Topology::TwoNodesWithFencing).settings(&settings);
-    lab.run(node, &Peer::new(), |case| {
-        case.boot()?;
-        let inside = case.inside()?;
-        let it = bridge_outcome(&inside, None)?;
-        assert_eq!(it.exit, 3, "{}", it.text());
+    node(DAY_ONE, Topology::TwoNodesWithFencing).settings(&settings).run(&Peer::new(), |case| {
+        let inside = case.boot()?;
+        bridge_outcome(&inside, None)?.exits(3);
         unhealthy(&inside, "not-in-force")?;
         finished(&inside)?;
         br_ex_works(case)?;

@@ -3,14 +3,13 @@
 use tests::{
     configure_ovs_profiles,
     dayone::{DAY_ONE, MAC, automatic, bridge_outcome, day_one_dhcp},
-    lab::{Error, Lab, Nic, Node, Peer},
+    lab::{Error, Nic, Node, Peer},
 };
 
 use super::{like_configure_ovs, made::has_the_one_lease};
 
 #[tests::case]
 fn routes_rules_names_and_the_client_id() -> Result<(), Error> {
-    let lab = Lab::open()?;
     let profile = day_one_dhcp().replace("\n[ipv4]", "\n[ethernet]\nmtu=1400\n\n[ipv4]").replace(
         "dhcp-client-id=mac\n",
         "dhcp-client-id=01:02:03\ndns-search=example.org;\nroute1=203.0.113.0/24,192.0.2.1\n\
@@ -19,11 +18,9 @@ fn routes_rules_names_and_the_client_id() -> Result<(), Error> {
     );
     let node =
         automatic(Node::new("worker-0").nic(Nic::new("eno1", MAC))).keyfile("eno1", &profile);
-    lab.run(node, &Peer::new().dhcp(), |case| {
-        case.boot()?;
-        let inside = case.inside()?;
-        let it = bridge_outcome(&inside, None)?;
-        assert_eq!(it.exit, 0, "{}", it.text());
+    node.run(&Peer::new().dhcp(), |case| {
+        let inside = case.boot()?;
+        bridge_outcome(&inside, None)?.exits(0);
         has_the_one_lease(case)?;
         assert_eq!(case.peer().leases()?[0].client_id, "01:02:03");
         let seen = inside.sh(
@@ -46,7 +43,6 @@ fn routes_rules_names_and_the_client_id() -> Result<(), Error> {
 /// A Linux bridge with the card as its port.
 #[tests::case]
 fn ports_of_a_linux_bridge_come_along() -> Result<(), Error> {
-    let lab = Lab::open()?;
     let bridge = DAY_ONE
         .split("\n[ipv4]")
         .next()
@@ -60,7 +56,7 @@ fn ports_of_a_linux_bridge_come_along() -> Result<(), Error> {
     let node = automatic(Node::new("worker-0").nic(Nic::new("eno1", MAC)))
         .keyfile("lan0", &bridge)
         .keyfile("port-1", port);
-    lab.run(node, &Peer::new().dhcp(), |case| {
+    node.run(&Peer::new().dhcp(), |case| {
         for reboot in [false, true] {
             if reboot {
                 case.reboot()?;
@@ -68,8 +64,7 @@ fn ports_of_a_linux_bridge_come_along() -> Result<(), Error> {
                 case.boot()?;
             }
             let inside = case.inside()?;
-            let it = bridge_outcome(&inside, None)?;
-            assert_eq!(it.exit, 0, "{}", it.text());
+            bridge_outcome(&inside, None)?.exits(0);
             assert_eq!(
                 inside.sh("ovs-vsctl list-ports br-ex; ls /sys/class/net/lan0/brif")?,
                 "lan0\neno1"

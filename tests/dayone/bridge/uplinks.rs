@@ -5,10 +5,10 @@ use tests::{
         ADDRESS, BRIDGE_PROFILES, DAY_ONE, MAC, MANAGER, SOON, automatic, bridge_outcome, picture,
         volatile_profiles,
     },
-    lab::{Error, Fault, Lab, Nic, Node, Peer},
+    lab::{Error, Fault, Nic, Node, Peer},
 };
 
-use super::{gated, node, old_network, start};
+use super::{bridge_attempt, gated, node, old_network, start};
 
 const SECOND: &str = "52:54:00:00:00:02";
 
@@ -37,8 +37,7 @@ fn two_cards() -> Node {
 
 #[tests::case]
 fn second_bridge_is_added_and_removed() -> Result<(), Error> {
-    let lab = Lab::open()?;
-    lab.run(two_cards(), &Peer::new(), |case| {
+    two_cards().run(&Peer::new(), |case| {
         let (inside, _) = old_network(case)?;
         // A card that is gone.
         inside
@@ -48,9 +47,7 @@ fn second_bridge_is_added_and_removed() -> Result<(), Error> {
             "busctl call {MANAGER} CheckpointCreate aouu 1 $(nmcli --get-values GENERAL.DBUS-PATH device show eno2) 0 0 \
              | cut --delimiter='\"' --fields=2"
         ))?;
-        let first = start(&inside)?;
-        let it = bridge_outcome(&inside, Some(&first))?;
-        assert_eq!(it.exit, 0, "{}", it.text());
+        bridge_attempt(&inside)?.exits(0);
         inside.sh(&format!("busctl call {MANAGER} CheckpointDestroy o {of_storage}"))?;
         assert_eq!(volatile_profiles(&inside)?, BRIDGE_PROFILES);
         assert_eq!(inside.sh("cat /var/lib/ovnk/iface_default_hint")?, "eno1");
@@ -70,9 +67,7 @@ fn second_bridge_is_added_and_removed() -> Result<(), Error> {
 
         // The uplink of the second bridge is no hint.
         inside.sh("mkdir -p /etc/ovnk; echo eno2 | tee /etc/ovnk/extra_bridge >/var/lib/ovnk/iface_default_hint")?;
-        let added = start(&inside)?;
-        let it = bridge_outcome(&inside, Some(&added))?;
-        assert_eq!(it.exit, 0, "{}", it.text());
+        bridge_attempt(&inside)?.exits(0);
         assert_eq!(inside.read("/var/lib/ovnk/iface_default_hint")?, None);
         assert_eq!(inside.sh("ovs-vsctl list-br | sort")?, "br-ex\nbr-ex1");
         assert_eq!(inside.sh("ovs-vsctl list-ports br-ex1")?, "eno2");
@@ -81,9 +76,7 @@ fn second_bridge_is_added_and_removed() -> Result<(), Error> {
         assert!(case.peer().pings(ADDRESS, SOON)?);
 
         inside.sh("rm /etc/ovnk/extra_bridge")?;
-        let removed = start(&inside)?;
-        let it = bridge_outcome(&inside, Some(&removed))?;
-        assert_eq!(it.exit, 0, "{}", it.text());
+        bridge_attempt(&inside)?.exits(0);
         assert_eq!(inside.sh("ovs-vsctl list-br")?, "br-ex");
         assert_eq!(volatile_profiles(&inside)?, BRIDGE_PROFILES);
         inside.wait_sh("ip -4 -oneline address show dev eno2 | grep 203.0.113.10/24", SOON)?;
@@ -100,8 +93,7 @@ fn without_metrics(picture: &str) -> String {
 
 #[tests::case]
 fn default_bridge_decides() -> Result<(), Error> {
-    let lab = Lab::open()?;
-    lab.run(two_cards(), &Peer::new(), |case| {
+    two_cards().run(&Peer::new(), |case| {
         let (inside, before) = old_network(case)?;
         let before = without_metrics(&before);
         for (name, says) in [("", "is empty"), ("br-ex", "the bridge itself"), ("eno9", "eno9")] {
@@ -110,34 +102,26 @@ fn default_bridge_decides() -> Result<(), Error> {
             if name == "eno9" {
                 continue;
             }
-            let it = bridge_outcome(&inside, Some(&mark))?;
-            assert_eq!(it.exit, 1, "{}", it.text());
-            assert!(it.text().contains(says), "{}", it.text());
+            bridge_outcome(&inside, Some(&mark))?.exits(1).says(says);
             assert_eq!(without_metrics(&picture(&inside)?), before);
         }
         // The run that waits for eno9 looks again at each change: the order gives it no moment in which it succeeds.
         inside.write("/etc/ovnk/extra_bridge", "eno1")?;
         inside.write("/etc/ovnk/default_bridge", "eno1")?;
-        let mark = start(&inside)?;
-        let it = bridge_outcome(&inside, Some(&mark))?;
+        let it = bridge_attempt(&inside)?;
         assert!(it.exit == 1 && it.text().contains("is the uplink of br-ex"), "{}", it.text());
         assert_eq!(without_metrics(&picture(&inside)?), before);
         inside.sh("rm /etc/ovnk/extra_bridge")?;
         // A card that is not there yet is awaited; the file may change meanwhile.
         inside.write("/etc/ovnk/default_bridge", "eno1\n")?;
-        let mark = start(&inside)?;
-        let it = bridge_outcome(&inside, Some(&mark))?;
-        assert_eq!(it.exit, 0, "{}", it.text());
-        assert!(it.text().contains("/etc/ovnk/default_bridge names it"), "{}", it.text());
+        bridge_attempt(&inside)?.exits(0).says("/etc/ovnk/default_bridge names it");
         assert!(case.peer().pings(ADDRESS, SOON)?);
         // As configure-ovs.sh: the file is the choice, and is not remembered.
         assert_eq!(inside.read("/var/lib/ovnk/iface_default_hint")?, None);
 
         // Another uplink, without a reboot: the first one gets its own profile back.
         inside.write("/etc/ovnk/default_bridge", "eno2\n")?;
-        let mark = start(&inside)?;
-        let it = bridge_outcome(&inside, Some(&mark))?;
-        assert_eq!(it.exit, 0, "{}", it.text());
+        bridge_attempt(&inside)?.exits(0);
         assert_eq!(inside.sh("ovs-vsctl list-ports br-ex")?, "eno2");
         let address = inside.sh("ip -4 -oneline address show dev br-ex")?;
         assert!(address.contains("203.0.113.10/24"), "{address}");
@@ -149,36 +133,27 @@ fn default_bridge_decides() -> Result<(), Error> {
 
 #[tests::case]
 fn bridge_that_is_there_stays() -> Result<(), Error> {
-    let lab = Lab::open()?;
-    lab.run(node(), &Peer::new(), |case| {
+    node().run(&Peer::new(), |case| {
         let (inside, _) = old_network(case)?;
-        let first = start(&inside)?;
-        assert_eq!(bridge_outcome(&inside, Some(&first))?.exit, 0);
+        bridge_attempt(&inside)?.exits(0);
         let rows = "ovs-vsctl --columns=_uuid,name list interface";
         let made = inside.sh(rows)?;
-        let second = start(&inside)?;
-        let it = bridge_outcome(&inside, Some(&second))?;
-        assert_eq!(it.exit, 0, "{}", it.text());
-        assert!(it.text().contains("in force already"), "{}", it.text());
+        bridge_attempt(&inside)?.exits(0).says("in force already");
         assert_eq!(inside.sh(rows)?, made);
 
         for daemon in ["NetworkManager.service", "ovs-vswitchd.service"] {
             inside.sh(&format!("systemctl restart {daemon}"))?;
             assert!(case.peer().pings(ADDRESS, SOON)?, "{daemon}");
             assert_eq!(case.peer().mac_of(ADDRESS)?.as_deref(), Some(MAC));
-            let third = start(&inside)?;
-            let it = bridge_outcome(&inside, Some(&third))?;
+            let it = bridge_attempt(&inside)?;
             assert_eq!(it.exit, 0, "{daemon}: {}", it.text());
             assert!(case.peer().pings(ADDRESS, SOON)?, "{daemon}");
         }
         // A gateway that falls silent later is no reason to touch the network.
         case.peer_mut().fault(Fault::IgnoreNeighbours, true)?;
-        let silent = start(&inside)?;
-        let it = bridge_outcome(&inside, Some(&silent))?;
-        assert_eq!(it.exit, 0, "{}", it.text());
+        bridge_attempt(&inside)?.exits(0);
         assert_eq!(inside.sh("ovs-vsctl list-ports br-ex")?, "eno1");
-        let diff = inside.run(&["dayone", "diff"])?;
-        assert!(diff.stdout.contains("# no difference"), "{diff}");
+        inside.run(&["dayone", "diff"])?.says("# no difference");
         Ok(())
     })
 }

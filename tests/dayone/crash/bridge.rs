@@ -2,7 +2,7 @@
 
 use tests::{
     dayone::remove_bridge,
-    lab::{Error, Lab, Peer},
+    lab::{Error, Peer},
 };
 
 use super::{
@@ -13,9 +13,8 @@ use super::{
 
 #[tests::case]
 fn old_network_or_br_ex() -> Result<(), Error> {
-    let lab = Lab::open()?;
     let mut recordings = Vec::new();
-    lab.run(node::node(), &Peer::new(), |case| {
+    node::node().run(&Peer::new(), |case| {
         let inside = booted(case)?;
         for (name, is_second, settings, exit) in [
             ("the first bridge, rolled back", false, REFUSED, 3),

@@ -5,7 +5,7 @@ use std::io::Write as _;
 use tests::{
     crash::campaign,
     dayone::{Document, HOST_FILE},
-    lab::{Error, Lab, Peer},
+    lab::{Error, Peer},
 };
 
 use super::{
@@ -45,10 +45,9 @@ fn wrong(number: u8) -> String {
 
 #[tests::case]
 fn old_network_or_the_new_one() -> Result<(), Error> {
-    let lab = Lab::open()?;
     let mut recordings = Vec::new();
     let mut mutants = Vec::new();
-    lab.run(node::node(), &Peer::new(), |case| {
+    node::node().run(&Peer::new(), |case| {
         let inside = booted(case)?;
         let mut apply = |name, text: &str, exit| -> Result<(), Error> {
             inside.write(HOST_FILE, text)?;

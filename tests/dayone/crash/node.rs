@@ -4,7 +4,7 @@ use std::{fmt::Write as _, io::Write as _};
 
 use tests::{
     crash::{campaign, operations::Recording},
-    dayone::{DAY_ONE, HASTE, MAC, USERSPACE, settle, with_bridge, with_program},
+    dayone::{HASTE, MAC, USERSPACE, settle, with_bridge, with_program},
     lab::{Case, Error, Inside, Nic, Node},
     program,
 };
@@ -26,9 +26,9 @@ pub(super) type Named = (&'static str, Expected, Recording);
 
 /// A node whose units do nothing: the agent is called by hand.
 pub(super) fn node() -> Node {
-    let node = Node::new("worker-0").nic(Nic::new("eno1", MAC)).keyfile("eno1", DAY_ONE);
+    let node = Node::new("worker-0").nic(Nic::new("eno1", MAC)).day_one();
     let node = with_bridge(with_program(node, program::dayone_fault_injection()))
-        .file("/etc/dayone/dayone.toml", &format!("{HASTE}{USERSPACE}"), 0o644)
+        .settings(&format!("{HASTE}{USERSPACE}"))
         // Another node's.
         .file("/etc/nmstate/openshift/worker-1.yml", "", 0o644);
     UNITS.iter().fold(node, |node, unit| {
@@ -39,8 +39,7 @@ pub(super) fn node() -> Node {
 
 /// Boots the node, on which the agent has never run.
 pub(super) fn booted(case: &mut Case<'_>) -> Result<Inside, Error> {
-    case.boot()?;
-    let inside = case.inside()?;
+    let inside = case.boot()?;
     settle(&inside)?;
     inside.sh("rm -rf /var/lib/dayone")?;
     Ok(inside)

@@ -2,7 +2,7 @@
 
 use tests::{
     dayone::{APPLIED, DAY_ONE, Document, HOST_FILE, agent, br_ex_works, finished, outcome},
-    lab::{Error, Field, Lab, Peer},
+    lab::{Error, Field, Peer},
 };
 
 use super::{each_release, node, peers::made_by_configure_ovs};
@@ -24,15 +24,11 @@ const NEVER: &str = "[Unit]\nConditionPathExists=!/\n";
 each_release!(configure_ovs_has_the_node_again_without_the_agent: release_4_20, release_5_0);
 /// Without the automatic bridge, whose way back the guide of the migration has: the document's profiles are removed by hand.
 fn configure_ovs_has_the_node_again_without_the_agent(field: Field) -> Result<(), Error> {
-    let lab = Lab::open()?;
     let document = Document::new().text();
-    let node = agent(node(field)).keyfile("eno1", DAY_ONE).file(HOST_FILE, &document, 0o644);
-    lab.run(node, &Peer::new(), |case| {
-        case.boot()?;
-        let inside = case.inside()?;
+    agent(node(field)).day_one().document(&document).run(&Peer::new(), |case| {
+        let inside = case.boot()?;
         finished(&inside)?;
-        let it = outcome(&inside, None)?;
-        assert_eq!(it.exit, 0, "{}", it.text());
+        outcome(&inside, None)?.exits(0);
         br_ex_works(case)?;
 
         inside.sh(&format!("rm {HOST_FILE} {APPLIED} {PROFILES}/*"))?;
@@ -48,8 +44,7 @@ fn configure_ovs_has_the_node_again_without_the_agent(field: Field) -> Result<()
                 inside.sh(&format!("rm /etc/systemd/system/*.d/{GATE}"))?;
                 inside.sh("systemctl disable dayone.service")?;
             }
-            case.reboot()?;
-            let inside = case.inside()?;
+            let inside = case.reboot()?;
             finished(&inside)?;
             br_ex_works(case)?;
             made_by_configure_ovs(&inside)?;

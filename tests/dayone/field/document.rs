@@ -2,10 +2,10 @@
 
 use tests::{
     dayone::{
-        APISERVER, APPLIED, DAY_ONE, Document, HASTE, HOST_FILE, SOON, agent, attempt, br_ex_works,
-        finished, keeps_patch_port, outcome, patch_port, unwrapped, with_bridge,
+        APISERVER, APPLIED, Document, ENTRIES, HASTE, SOON, agent, attempt, br_ex_works, finished,
+        keeps_patch_port, outcome, patch_port, try_document, unwrapped, with_bridge,
     },
-    lab::{Case, Error, Field, Inside, Lab, MTU_TARGET, Peer, Release, mtu_target},
+    lab::{Case, Error, Field, Inside, MTU_TARGET, Peer, Release, mtu_target},
 };
 
 use super::{each_release, node};
@@ -19,8 +19,7 @@ fn in_force(case: &Case<'_>, text: &str) -> Result<(), Error> {
 fn side_jobs(case: &Case<'_>, text: &str, forwards: &str) -> Result<(), Error> {
     let inside = case.inside()?;
     finished(&inside)?;
-    let outcome = outcome(&inside, None)?;
-    assert_eq!(outcome.exit, 0, "{}", outcome.text());
+    outcome(&inside, None)?.exits(0);
     br_ex_works(case)?;
     assert_eq!(inside.read(APPLIED)?.as_deref(), Some(text));
     let (dayone, kubelet) = (inside.unit("dayone.service")?, inside.unit("kubelet.service")?);
@@ -35,21 +34,19 @@ fn side_jobs(case: &Case<'_>, text: &str, forwards: &str) -> Result<(), Error> {
     let remote = inside.read("/run/lab-ovn-remote")?.unwrap_or_else(|| "not written".into());
     assert_eq!(remote.trim().trim_matches('"').trim(), "", "ovn-remote is stale");
     assert_eq!(inside.sh("ls -d /etc/cno/mtu-migration 2>/dev/null || :")?, "");
-    let status = inside.run(&["dayone", "status"])?;
-    assert_eq!(status.status.code(), Some(0), "{status}");
+    inside.run(&["dayone", "status"])?.exits(0);
     Ok(())
 }
 
 each_release!(document_first_boot_and_three_reboots: release_4_16, release_4_20, release_4_22, single_node_5_0);
 fn document_first_boot_and_three_reboots(field: Field) -> Result<(), Error> {
-    let lab = Lab::open()?;
     let text = Document::new().text();
     let node = with_bridge(agent(node(field)))
-        .keyfile("eno1", DAY_ONE)
-        .file(HOST_FILE, &text, 0o644)
+        .day_one()
+        .document(&text)
         .file(APISERVER.0, APISERVER.1, 0o644)
         .file("/etc/cno/mtu-migration/mtu/eno1", "ORIGINAL_MTU=1500\n", 0o644);
-    lab.run(node, &Peer::new(), |case| {
+    node.run(&Peer::new(), |case| {
         case.boot()?;
         in_force(case, &text)?;
         let port = patch_port(&case.inside()?)?;
@@ -117,7 +114,7 @@ fn is_skipped(case: &Case<'_>, mtu: &str, told: &str) -> Result<(), Error> {
     for link in ["br-ex", "eno1"] {
         assert_eq!(inside.sh(&format!("cat /sys/class/net/{link}/mtu"))?, mtu, "{link}");
     }
-    inside.wait_journal(&["SYSLOG_IDENTIFIER=dayone"], SOON, |entry| {
+    inside.wait_journal(&ENTRIES, SOON, |entry| {
         entry.message().starts_with("mtu-migration.service is skipped: ")
             && entry.message().contains(told)
     })?;
@@ -132,8 +129,7 @@ fn is_told_that_its_mtu_is_too_small(case: &Case<'_>) -> Result<(), Error> {
     let small = "the cluster wants an MTU of 9000, br-ex of the document has 1500, eno1 of the document has 1500";
     is_skipped(case, "1500", small)?;
     let inside = case.inside()?;
-    let status = inside.run(&["dayone", "status"])?;
-    assert_eq!(status.status.code(), Some(3), "{status}");
+    let status = inside.run(&["dayone", "status"])?.exits(3);
     let page = unwrapped(&status.stdout);
     assert!(page.contains("its MTU is too small for the cluster"), "{page}");
     assert!(page.contains("put `mtu: 9000` into the document"), "{page}");
@@ -145,13 +141,10 @@ fn is_told_that_its_mtu_is_too_small(case: &Case<'_>) -> Result<(), Error> {
 fn gets_the_mtu_once_the_network_has_it(case: &Case<'_>, text: &str) -> Result<(), Error> {
     let inside = case.inside()?;
     inside.write(SETTINGS, &format!("{HASTE}[probe]\nmtu = \"required\"\n"))?;
-    inside.write(HOST_FILE, &with_mtu(text))?;
-    let refused = attempt(&inside)?;
-    assert_eq!(refused.exit, 3, "{}", refused.text());
+    try_document(&inside, &with_mtu(text))?.exits(3);
     assert_eq!(inside.sh("cat /sys/class/net/br-ex/mtu /sys/class/net/eno1/mtu")?, "1500\n1500");
     case.peer().mtu("eno1", "9000")?;
-    let applied = attempt(&inside)?;
-    assert_eq!(applied.exit, 0, "{}", applied.text());
+    attempt(&inside)?.exits(0);
     // A cable of the lab has its first MTU again at the next boot, as a switch that somebody forgot.
     inside.sh(&format!("rm {SETTINGS}"))?;
     Ok(())
@@ -160,8 +153,7 @@ fn gets_the_mtu_once_the_network_has_it(case: &Case<'_>, text: &str) -> Result<(
 fn has_done_its_part(case: &Case<'_>) -> Result<(), Error> {
     is_skipped(case, "9000", "br-ex of the document has 9000, eno1 of the document has 9000")?;
     let inside = case.inside()?;
-    let status = inside.run(&["dayone", "status"])?;
-    assert_eq!(status.status.code(), Some(0), "{status}");
+    let status = inside.run(&["dayone", "status"])?.exits(0);
     let page = unwrapped(&status.stdout);
     assert!(
         page.contains("mtu: the cluster wants an MTU of 9000, br-ex of the document has 9000"),
@@ -197,15 +189,14 @@ fn policy() -> String {
 /// operator's own order. At the second boot the document is in force, and the order is as always.
 #[tests::case]
 fn policy_captures_the_name_that_a_later_unit_gives() -> Result<(), Error> {
-    let lab = Lab::open()?;
     let text = policy();
     let drop_in = "/etc/systemd/system/nodeip-configuration.service.d/20-primary.conf";
     let node = agent(node(Release::V5_1))
-        .keyfile("eno1", DAY_ONE)
+        .day_one()
         .file(drop_in, NAMING, 0o644)
-        .file(HOST_FILE, &text, 0o644)
+        .document(&text)
         .file(APISERVER.0, APISERVER.1, 0o644);
-    lab.run(node, &Peer::new(), |case| {
+    node.run(&Peer::new(), |case| {
         for (is_first, forwards) in [(true, "eno1"), (false, "br-ex")] {
             case.boot()?;
             side_jobs(case, &text, forwards)?;

@@ -4,10 +4,10 @@ use std::net::Ipv4Addr;
 
 use tests::{
     dayone::{
-        APPLIED, DAY_ONE, Document, HOST_FILE, SOON, agent, br_ex_works, finished,
-        keeps_patch_port, outcome, patch_port,
+        APPLIED, Document, HOST_FILE, SOON, agent, br_ex_works, finished, keeps_patch_port,
+        outcome, patch_port,
     },
-    lab::{Error, Field, Inside, Lab, Node, Peer},
+    lab::{Error, Field, Inside, Node, Peer},
 };
 
 use super::{each_release, node, peers::made_by_configure_ovs};
@@ -40,11 +40,9 @@ fn one_bridge_of_the_document(inside: &Inside) -> Result<(), Error> {
 
 each_release!(migration_from_configure_ovs: release_4_16, release_4_20, two_nodes_5_1);
 fn migration_from_configure_ovs(field: Field) -> Result<(), Error> {
-    let lab = Lab::open()?;
     let text = Document::new().text();
-    lab.run(agent(node(field)).keyfile("eno1", DAY_ONE), &Peer::new(), |case| {
-        case.boot()?;
-        let inside = case.inside()?;
+    agent(node(field)).day_one().run(&Peer::new(), |case| {
+        let inside = case.boot()?;
         finished(&inside)?;
         made_by_configure_ovs(&inside)?;
         patch_port(&inside)?;
@@ -55,8 +53,7 @@ fn migration_from_configure_ovs(field: Field) -> Result<(), Error> {
         inside.write(HOST_FILE, &text)?;
 
         for boot in 0..2 {
-            case.reboot()?;
-            let inside = case.inside()?;
+            let inside = case.reboot()?;
             finished(&inside)?;
             let outcome = outcome(&inside, None)?;
             assert_eq!(outcome.exit, 0, "boot {boot}: {}", outcome.text());
@@ -71,12 +68,9 @@ fn migration_from_configure_ovs(field: Field) -> Result<(), Error> {
 
 each_release!(adoption_of_a_document_that_the_peers_applied: release_4_16, release_4_20, release_5_1);
 fn adoption_of_a_document_that_the_peers_applied(field: Field) -> Result<(), Error> {
-    let lab = Lab::open()?;
     let text = Document::new().text();
-    let node = agent_later(node(field)).keyfile("eno1", DAY_ONE).file(HOST_FILE, &text, 0o644);
-    lab.run(node, &Peer::new(), |case| {
-        case.boot()?;
-        let inside = case.inside()?;
+    agent_later(node(field)).day_one().document(&text).run(&Peer::new(), |case| {
+        let inside = case.boot()?;
         finished(&inside)?;
         br_ex_works(case)?;
         assert_eq!(inside.unit("dayone.service")?.exec_start, None);
@@ -84,16 +78,13 @@ fn adoption_of_a_document_that_the_peers_applied(field: Field) -> Result<(), Err
         inside.sh("nmcli connection modify br-ex-if +ipv4.addresses 192.0.2.77/24")?;
         inside.write(INSTALLED, "")?;
 
-        case.reboot()?;
-        let inside = case.inside()?;
+        let inside = case.reboot()?;
         finished(&inside)?;
-        let outcome = outcome(&inside, None)?;
-        assert_eq!(outcome.exit, 0, "{}", outcome.text());
+        outcome(&inside, None)?.exits(0);
         br_ex_works(case)?;
         assert!(case.peer().pings(DAY_TWO, SOON)?, "the day-2 change is gone");
         assert!(keeps_patch_port(&inside, &port)?);
-        let status = inside.run(&["dayone", "status"])?;
-        assert_eq!(status.status.code(), Some(0), "{status}");
+        inside.run(&["dayone", "status"])?.exits(0);
         Ok(())
     })
 }

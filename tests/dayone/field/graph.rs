@@ -2,7 +2,7 @@
 
 use tests::{
     dayone::{MAC, SOON, agent, with_bridge},
-    lab::{Error, Field, Inside, Lab, Nic, Node, Peer},
+    lab::{Error, Field, Inside, Nic, Node, Peer},
 };
 
 /// Messages of `systemd-analyze verify` about broken ordering cycles and misread unit files.
@@ -35,10 +35,8 @@ pub(super) fn complaints(inside: &Inside) -> Result<Vec<String>, Error> {
 }
 
 fn graph_has_no_cycle(node: Node, version: &str) -> Result<(), Error> {
-    let lab = Lab::open()?;
-    lab.run(node, &Peer::new(), |case| {
-        case.power_on()?;
-        let inside = case.inside()?;
+    node.run(&Peer::new(), |case| {
+        let inside = case.power_on()?;
         inside.wait_sh("systemctl is-active basic.target", 3 * SOON)?;
         let systemd = inside.sh("systemctl --version")?;
         assert!(systemd.starts_with(&format!("systemd {version} ")), "{systemd}");

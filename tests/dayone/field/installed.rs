@@ -4,7 +4,7 @@ use std::{fs, path::Path};
 
 use tests::{
     dayone::{
-        DAY_ONE, Document, SHORT_WAIT, booted_without_image, br_ex_works, finished,
+        Document, SHORT_WAIT, booted_without_image, br_ex_works, finished,
         installing_machine_config, machine_config_goes, outcome,
     },
     lab::{Error, Lab, Node, Peer, Release},
@@ -35,7 +35,7 @@ fn with(node: Node, tree: &Path) -> Node {
     node.installed(tree, "/etc/systemd/system", &[])
         .bind(program::dayone(), "/usr/lib/lab-image/dayone")
         .file("/usr/bin/podman", PODMAN, 0o755)
-        .keyfile("eno1", DAY_ONE)
+        .day_one()
 }
 
 /// The first boot takes the program over the day-one network, and ends with the document's br-ex; the next one needs no registry;
@@ -54,8 +54,7 @@ fn from_a_container_image_at_the_first_boot() -> Result<(), Error> {
             }
             let inside = case.inside()?;
             finished(&inside)?;
-            let it = outcome(&inside, None)?;
-            assert_eq!(it.exit, 0, "{}", it.text());
+            outcome(&inside, None)?.exits(0);
             br_ex_works(case)?;
             assert_eq!(graph::complaints(&inside)?, Vec::<String>::new());
             let installer = inside.unit("dayone-install.service")?;
@@ -77,8 +76,7 @@ fn without_the_registry_configure_ovs_makes_br_ex() -> Result<(), Error> {
     // With a document the operator's own unit would apply it.
     fs::remove_file(tree.path().join("etc/nmstate/openshift/worker-0.yml")).expect("a document");
     let node = with(node(Release::V4_20), tree.path()).file(AWAY, "", 0o644);
-    let node = node.file(SHORT_WAIT.0, SHORT_WAIT.1, 0o644);
-    lab.run(node, &Peer::new(), |case| {
+    lab.run(node.file(SHORT_WAIT.0, SHORT_WAIT.1, 0o644), &Peer::new(), |case| {
         case.boot()?;
         made_by_configure_ovs(&booted_without_image(case)?)
     })

@@ -7,7 +7,7 @@ use std::net::Ipv4Addr;
 
 use tests::{
     dayone::{DAY_ONE, Document, HOST_FILE, MAC, SOON, automatic, unwrapped},
-    lab::{Case, Error, Inside, Lab, Nic, Node, Peer, Release},
+    lab::{Case, Error, Inside, Nic, Node, Peer, Release},
     program,
 };
 
@@ -62,7 +62,7 @@ const SEED: &str = "rm -rf /etc/NetworkManager/system-connections/* /var/lib/ovn
 
 fn node() -> Node {
     let node = Node::new("worker-0").nic(Nic::new("eno1", MAC)).field(Release::V5_1);
-    let node = automatic(node).keyfile("eno1", DAY_ONE);
+    let node = automatic(node).day_one();
     node.bind(program::nmstate_apply(), "/usr/local/bin/nmstate-apply")
 }
 
@@ -123,16 +123,14 @@ fn waits(inside: &Inside) -> Result<(), Error> {
     let page = unwrapped(&status.stdout);
     assert!(page.starts_with("NO DOCUMENT: "), "{status}");
     assert!(page.contains("br-ex is made when kubelet starts"), "{status}");
-    let health = inside.run(&["dayone", "health"])?;
-    assert_eq!(health.status.code(), Some(0), "{health}");
+    inside.run(&["dayone", "health"])?.exits(0);
     assert_eq!(inside.unit("dayone-bridge.service")?.exec_start, None);
     Ok(())
 }
 
 #[tests::case]
 fn lifecycle_agent_gives_the_uplink_an_address_before_br_ex_is_made() -> Result<(), Error> {
-    let lab = Lab::open()?;
-    lab.run(node(), &Peer::new(), |case| {
+    node().run(&Peer::new(), |case| {
         case.boot()?;
         has(case, address(10))?;
         // IPConfig at once, and after a moment.
@@ -161,26 +159,25 @@ fn a_document_keeps_its_address(case: &mut Case<'_>, inside: &Inside) -> Result<
     hands_over(inside, APPLIES, address(30), "")?;
     case.restart()?;
     let inside = awake(case)?;
-    inside.wait_journal(&["_SYSTEMD_UNIT=lca.service"], 6 * SOON, |entry| {
-        entry.message().contains("cannot have IP enabled as it is attached to")
-    })?;
+    inside.wait_message(
+        &["_SYSTEMD_UNIT=lca.service"],
+        6 * SOON,
+        "cannot have IP enabled as it is attached to",
+    )?;
     inside.wait_unit("dayone.service", "active", 6 * SOON)?;
     assert_ne!(inside.unit("kubelet.service")?.active_state, "active");
-    let status = inside.run(&["dayone", "status"])?;
-    assert_eq!(status.status.code(), Some(0), "{status}");
+    let status = inside.run(&["dayone", "status"])?.exits(0);
     assert!(status.stdout.starts_with(&format!("IN FORCE: {HOST_FILE}")), "{status}");
     assert!(case.peer().pings(address(20), SOON)?);
     inside.sh("systemctl disable --now lca.service; systemctl enable --now kubelet.service")?;
-    let status = inside.run(&["dayone", "status"])?;
-    assert_eq!(status.status.code(), Some(0), "{status}");
+    inside.run(&["dayone", "status"])?.exits(0);
     assert!(case.peer().pings(address(20), SOON)?);
     Ok(())
 }
 
 #[tests::case]
 fn lifecycle_agent_installs_an_image_where_dhcp_gives_another_address() -> Result<(), Error> {
-    let lab = Lab::open()?;
-    lab.run(node(), &Peer::new().dhcp(), |case| {
+    node().run(&Peer::new().dhcp(), |case| {
         case.boot()?;
         let inside = has(case, address(10))?;
         // The site's profile comes while the first boot runs. NetworkManager's own one, with a lease, outlasts its restart.

@@ -1,8 +1,8 @@
 //! A node of the field with the agent and without a document.
 
 use tests::{
-    dayone::{DAY_ONE, agent, br_ex_works, finished, outcome},
-    lab::{Error, Field, Lab, Peer},
+    dayone::{agent, br_ex_works, finished, outcome},
+    lab::{Error, Field, Peer},
 };
 
 use super::{each_release, node, peers::made_by_configure_ovs};
@@ -11,8 +11,7 @@ each_release!(without_a_document_the_peers_work_as_if_the_agent_were_absent: rel
 fn without_a_document_the_peers_work_as_if_the_agent_were_absent(
     field: Field,
 ) -> Result<(), Error> {
-    let lab = Lab::open()?;
-    lab.run(agent(node(field)).keyfile("eno1", DAY_ONE), &Peer::new(), |case| {
+    agent(node(field)).day_one().run(&Peer::new(), |case| {
         case.boot()?;
         for boot in 0..2 {
             if boot > 0 {
@@ -20,8 +19,7 @@ fn without_a_document_the_peers_work_as_if_the_agent_were_absent(
             }
             let inside = case.inside()?;
             finished(&inside)?;
-            let outcome = outcome(&inside, None)?;
-            assert_eq!(outcome.exit, 0, "{}", outcome.text());
+            outcome(&inside, None)?.exits(0);
             br_ex_works(case)?;
             made_by_configure_ovs(&inside)?;
             for peer in ["nmstate-configuration.service", "ovs-configuration.service"] {

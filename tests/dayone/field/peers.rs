@@ -2,10 +2,10 @@
 
 use tests::{
     dayone::{
-        APPLIED, DAY_ONE, Document, HOST_FILE, MAC, SOON, br_ex_works, day_one_dhcp, finished,
-        keeps_patch_port, patch_port,
+        APPLIED, Document, MAC, SOON, br_ex_works, day_one_dhcp, finished, keeps_patch_port,
+        patch_port,
     },
-    lab::{Error, Field, Inside, Lab, Peer, Release, Topology},
+    lab::{Error, Field, Inside, Peer, Release, Topology},
 };
 
 use super::{each_release, node};
@@ -33,16 +33,13 @@ pub(super) fn made_by_configure_ovs(inside: &Inside) -> Result<(), Error> {
 
 each_release!(configure_ovs_makes_br_ex_at_every_boot: release_4_16, release_4_20, two_nodes_5_1);
 fn configure_ovs_makes_br_ex_at_every_boot(field: Field) -> Result<(), Error> {
-    let lab = Lab::open()?;
-    lab.run(node(field).keyfile("eno1", DAY_ONE), &Peer::new(), |case| {
-        case.boot()?;
-        finished(&case.inside()?)?;
+    node(field).day_one().run(&Peer::new(), |case| {
+        finished(&case.boot()?)?;
         br_ex_works(case)?;
         made_by_configure_ovs(&case.inside()?)?;
         let port = patch_port(&case.inside()?)?;
 
-        case.reboot()?;
-        let inside = case.inside()?;
+        let inside = case.reboot()?;
         finished(&inside)?;
         br_ex_works(case)?;
         made_by_configure_ovs(&inside)?;
@@ -65,11 +62,8 @@ fn configure_ovs_makes_br_ex_at_every_boot(field: Field) -> Result<(), Error> {
 
 #[tests::case]
 fn configure_ovs_keeps_a_lease() -> Result<(), Error> {
-    let lab = Lab::open()?;
-    let node = node(Release::V4_22).keyfile("eno1", &day_one_dhcp());
-    lab.run(node, &Peer::new().dhcp(), |case| {
-        case.boot()?;
-        let inside = case.inside()?;
+    node(Release::V4_22).keyfile("eno1", &day_one_dhcp()).run(&Peer::new().dhcp(), |case| {
+        let inside = case.boot()?;
         finished(&inside)?;
         made_by_configure_ovs(&inside)?;
         let leases = case.peer().leases()?;
@@ -83,12 +77,9 @@ fn configure_ovs_keeps_a_lease() -> Result<(), Error> {
 
 each_release!(document_is_applied_by_nmstate: release_4_16, release_4_20, release_4_22, release_5_1);
 fn document_is_applied_by_nmstate(field: Field) -> Result<(), Error> {
-    let lab = Lab::open()?;
     let text = Document::new().text();
-    let node = node(field).keyfile("eno1", DAY_ONE).file(HOST_FILE, &text, 0o644);
-    lab.run(node, &Peer::new(), |case| {
-        case.boot()?;
-        let inside = case.inside()?;
+    node(field).day_one().document(&text).run(&Peer::new(), |case| {
+        let inside = case.boot()?;
         finished(&inside)?;
         br_ex_works(case)?;
         let marker = if field.release < Release::V4_20 { "" } else { &text };
@@ -98,8 +89,7 @@ fn document_is_applied_by_nmstate(field: Field) -> Result<(), Error> {
         assert_eq!(inside.read("/run/ovs-config-executed")?, None);
         let port = patch_port(&inside)?;
 
-        case.reboot()?;
-        let inside = case.inside()?;
+        let inside = case.reboot()?;
         finished(&inside)?;
         br_ex_works(case)?;
         // 4.20 deletes the bridge at every boot, and OVN's port with it.
@@ -114,13 +104,10 @@ fn document_is_applied_by_nmstate(field: Field) -> Result<(), Error> {
 
 #[tests::case]
 fn first_boot_ends_with_the_new_os() -> Result<(), Error> {
-    let lab = Lab::open()?;
-    let node = node(Field::single_node_5_0()).keyfile("eno1", DAY_ONE).first_boot();
-    lab.run(node, &Peer::new(), |case| {
+    node(Field::single_node_5_0()).day_one().first_boot().run(&Peer::new(), |case| {
         case.power_on()?;
         case.wait_off(3 * SOON)?;
-        case.boot()?;
-        let inside = case.inside()?;
+        let inside = case.boot()?;
         finished(&inside)?;
         br_ex_works(case)?;
         let link = inside.read("/etc/systemd/network/98-nmstate-eno1.link")?;
@@ -131,11 +118,8 @@ fn first_boot_ends_with_the_new_os() -> Result<(), Error> {
 
 #[tests::case]
 fn mtu_migration_finds_the_profiles_of_configure_ovs() -> Result<(), Error> {
-    let lab = Lab::open()?;
-    let node = node(Release::V5_0).keyfile("eno1", DAY_ONE).mtu_migration(1400);
-    lab.run(node, &Peer::new(), |case| {
-        case.boot()?;
-        let inside = case.inside()?;
+    node(Release::V5_0).day_one().mtu_migration(1400).run(&Peer::new(), |case| {
+        let inside = case.boot()?;
         finished(&inside)?;
         let unit = inside.unit("mtu-migration.service")?;
         assert!(unit.exec_start.is_some() && unit.result == "success", "{unit:?}");

@@ -2,10 +2,10 @@
 
 use tests::{
     dayone::{
-        APPLIED, DAY_ONE, Document, HOST_FILE, SOON, automatic, br_ex_works, bridge_outcome,
-        finished, mark, outcome, patch_port,
+        APPLIED, Document, HOST_FILE, SOON, automatic, br_ex_works, bridge_outcome, finished, mark,
+        outcome, patch_port,
     },
-    lab::{Case, Error, Field, Inside, Lab, Peer},
+    lab::{Case, Error, Field, Inside, Peer},
 };
 
 use super::node;
@@ -32,13 +32,10 @@ fn restarts_kubelet(case: &Case<'_>) -> Result<(), Error> {
 
 #[tests::case]
 fn the_bridges_service_changes_nothing_for_a_kubelet_that_starts_again() -> Result<(), Error> {
-    let lab = Lab::open()?;
-    let node = automatic(node(Field::two_nodes_5_1())).keyfile("eno1", DAY_ONE);
-    lab.run(node, &Peer::new(), |case| {
-        case.boot()?;
-        let inside = case.inside()?;
+    automatic(node(Field::two_nodes_5_1())).day_one().run(&Peer::new(), |case| {
+        let inside = case.boot()?;
         finished(&inside)?;
-        assert_eq!(bridge_outcome(&inside, None)?.exit, 0);
+        bridge_outcome(&inside, None)?.exits(0);
         patch_port(&inside)?;
         restarts_kubelet(case)?;
         // Somebody has stopped it, and it would start again.
@@ -47,14 +44,12 @@ fn the_bridges_service_changes_nothing_for_a_kubelet_that_starts_again() -> Resu
         // By hand it does its work.
         let start = mark(&inside)?;
         inside.sh("systemctl restart dayone-bridge.service")?;
-        let it = bridge_outcome(&inside, Some(&start))?;
-        assert!(it.text().contains("in force already"), "{}", it.text());
+        bridge_outcome(&inside, Some(&start))?.says("in force already");
 
         inside.write(HOST_FILE, &Document::new().text())?;
-        case.reboot()?;
-        let inside = case.inside()?;
+        let inside = case.reboot()?;
         finished(&inside)?;
-        assert_eq!(outcome(&inside, None)?.exit, 0);
+        outcome(&inside, None)?.exits(0);
         restarts_kubelet(case)?;
         // The next boot makes the automatic br-ex, and no start of kubelet before it.
         inside.sh(&format!("rm {HOST_FILE}"))?;
@@ -62,10 +57,9 @@ fn the_bridges_service_changes_nothing_for_a_kubelet_that_starts_again() -> Resu
         assert!(inside.read(APPLIED)?.is_some());
         let status = inside.run(&["dayone", "status"])?;
         assert!(status.stdout.starts_with("REMOVED: "), "{status}");
-        case.reboot()?;
-        let inside = case.inside()?;
+        let inside = case.reboot()?;
         finished(&inside)?;
-        assert_eq!(bridge_outcome(&inside, None)?.exit, 0);
+        bridge_outcome(&inside, None)?.exits(0);
         assert_eq!(inside.read(APPLIED)?, None);
         Ok(())
     })

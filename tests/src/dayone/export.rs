@@ -17,8 +17,7 @@ const DEVICES: &str = "nmcli --get-values DEVICE,TYPE,STATE device | grep ':conn
 /// # Panics
 /// When the node is not what the document says.
 pub fn exports(inside: &Inside) -> Result<String> {
-    let output = inside.run(&["dayone", "export"])?;
-    assert_eq!(output.status.code(), Some(0), "{output}");
+    let output = inside.run(&["dayone", "export"])?.exits(0);
     let document = output.stdout;
     for device in inside.sh(DEVICES)?.lines().filter(|device| !device.is_empty()) {
         assert!(document.contains(&format!("- name: {device}\n")), "{device} in {document}");

@@ -1,6 +1,6 @@
 //! The agent held after a phase, so that a case acts at that moment, whatever the speed of the host.
 
-use super::{ATTEMPT, Mark, start, with_program};
+use super::{ATTEMPT, ENTRIES, Mark, start, with_program};
 use crate::{
     lab::{Entry, Inside, Node, Result},
     program,
@@ -38,7 +38,7 @@ pub fn held_at_boot(node: Node, phase: &str) -> Node {
 /// The lab's, and if it does not come as far.
 pub fn wait_held(inside: &Inside) -> Result<()> {
     let is_held = |entry: &Entry| entry.field("DAYONE_HELD").is_some();
-    inside.wait_journal(&["SYSLOG_IDENTIFIER=dayone"], ATTEMPT, is_held)?;
+    inside.wait_journal(&ENTRIES, ATTEMPT, is_held)?;
     Ok(())
 }
 
@@ -58,8 +58,7 @@ pub fn hold_with(inside: &Inside, environment: &str) -> Result<Mark> {
     inside.sh(&format!("rm -f {RELEASED}"))?;
     inside.write(ENVIRONMENT, environment)?;
     let mark = start(inside)?;
-    let own = [mark.argument(), "SYSLOG_IDENTIFIER=dayone"];
-    inside.wait_journal(&own, ATTEMPT, |entry| entry.field("DAYONE_HELD").is_some())?;
+    inside.wait_journal(&mark.entries(), ATTEMPT, |entry| entry.field("DAYONE_HELD").is_some())?;
     inside.sh(&format!("rm {ENVIRONMENT}"))?;
     Ok(mark)
 }

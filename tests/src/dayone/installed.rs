@@ -132,8 +132,7 @@ pub fn booted_without_image(case: &Case<'_>) -> Result<Inside> {
 /// If the node has no network.
 pub fn machine_config_goes(case: &mut Case<'_>, paths: &[String]) -> Result<()> {
     case.inside()?.sh(&format!("systemctl disable {UNITS}; rm {}", paths.join(" ")))?;
-    case.reboot()?;
-    let inside = case.inside()?;
+    let inside = case.reboot()?;
     finished(&inside)?;
     br_ex_works(case)?;
     inside.wait_sh(&format!("[ -z \"$({LEFT})\" ]"), SOON)?;

@@ -6,7 +6,7 @@ use std::{
 };
 
 use super::{ADDRESS, SOON};
-use crate::lab::{Case, Inside, Peer, Result};
+use crate::lab::{Case, Gateway, Inside, Peer, Result};
 
 /// Bound on the start of OVN and of the pod, after kubelet's.
 const POD: Duration = Duration::from_secs(60);
@@ -24,10 +24,25 @@ pub const TENANTS_GATEWAY: Ipv4Addr = Ipv4Addr::new(203, 0, 113, 1);
 /// # Panics
 /// If the network does not work.
 pub fn pod_started(case: &Case<'_>) -> Result<()> {
-    let inside = case.inside()?;
-    inside.wait_unit("lab-pod.service", "active", POD)?;
+    pod_started_within(POD, &case.inside()?, case.peer(), ADDRESS)
+}
+
+/// Does so for a node with this address.
+///
+/// # Errors
+/// The lab's.
+///
+/// # Panics
+/// If the network does not work.
+pub fn pod_started_within(
+    bound: Duration,
+    inside: &Inside,
+    peer: &Gateway,
+    address: Ipv4Addr,
+) -> Result<()> {
+    inside.wait_unit("lab-pod.service", "active", bound)?;
     inside.wait_sh("ip netns exec pod ss -H -ltn 'sport = 8080' | grep .", SOON)?;
-    pod_works(case)
+    pod_works_at(inside, peer, address)
 }
 
 /// Checks that the pod reaches the gateway and what is behind it, that peer and host reach the pod by its service, and that
@@ -39,8 +54,18 @@ pub fn pod_started(case: &Case<'_>) -> Result<()> {
 /// # Panics
 /// If not.
 pub fn pod_works(case: &Case<'_>) -> Result<()> {
-    let inside = case.inside()?;
-    let lost = ovnkube_lost(&inside)?;
+    pod_works_at(&case.inside()?, case.peer(), ADDRESS)
+}
+
+/// Does so on a node with this address.
+///
+/// # Errors
+/// The lab's.
+///
+/// # Panics
+/// If not.
+pub fn pod_works_at(inside: &Inside, peer: &Gateway, address: Ipv4Addr) -> Result<()> {
+    let lost = ovnkube_lost(inside)?;
     assert_eq!(lost, "", "ovnkube's");
     let vm =
         format!("[ ! -e /run/netns/vm ] || ip netns exec vm ping -n -q -c1 -W1 {TENANTS_GATEWAY}");
@@ -49,8 +74,8 @@ pub fn pod_works(case: &Case<'_>) -> Result<()> {
         let ping = format!("ip netns exec pod ping -n -q -c1 -W1 {address}");
         inside.wait_sh(&ping, SOON)?;
     }
-    let service = SocketAddr::new(ADDRESS.into(), NODE_PORT);
-    assert!(case.peer().connect(service, SOON)?, "no connection to {service}");
+    let service = SocketAddr::new(address.into(), NODE_PORT);
+    assert!(peer.connect(service, SOON)?, "no connection to {service}");
     let said = inside.sh(
         "timeout 10 bash -c 'exec 3<>/dev/tcp/172.30.0.10/8080; echo said >&3; head -n 1 <&3'",
     )?;
@@ -64,7 +89,7 @@ pub fn pod_works(case: &Case<'_>) -> Result<()> {
 /// # Errors
 /// The lab's.
 pub fn ovnkube_lost(inside: &Inside) -> Result<String> {
-    inside.sh("lab-ovnkube seen | diff /run/lab-ovnkube - | grep '^<' || :")
+    inside.sh("/usr/local/bin/lab-ovnkube seen | diff /run/lab-ovnkube - | grep '^<' || :")
 }
 
 /// Restarts ovnkube, as its container is where the number of a port has changed.
@@ -72,6 +97,6 @@ pub fn ovnkube_lost(inside: &Inside) -> Result<String> {
 /// # Errors
 /// The lab's.
 pub fn ovnkube_restarted(inside: &Inside) -> Result<()> {
-    inside.sh("lab-ovnkube start")?;
+    inside.sh("/usr/local/bin/lab-ovnkube start")?;
     Ok(())
 }

@@ -1,10 +1,6 @@
 //! A node and its peer for the time of one test.
 
-use std::{
-    io::Write,
-    path::Path,
-    time::{Duration, Instant},
-};
+use std::{io::Write, path::Path, time::Duration};
 
 use super::{
     Lab,
@@ -33,17 +29,18 @@ impl<'lab> Case<'lab> {
         Ok(Self { computer, gateway })
     }
 
-    /// Powers the node on and waits until its start-up is over, whether or not every unit succeeded.
-    pub fn boot(&mut self) -> Result<Duration> {
-        let start = Instant::now();
-        self.power_on()?;
+    /// Powers the node on and waits until its start-up is over, whether or not every unit succeeded. Returns its inside, as each
+    /// of the four ways to boot it does.
+    pub fn boot(&mut self) -> Result<Inside> {
+        let inside = self.power_on()?;
         self.wait_started(BOOT)?;
-        Ok(start.elapsed())
+        Ok(inside)
     }
 
     /// Powers the node on and returns at once.
-    pub fn power_on(&mut self) -> Result<()> {
-        self.computer.power_on(&self.gateway)
+    pub fn power_on(&mut self) -> Result<Inside> {
+        self.computer.power_on(&self.gateway)?;
+        self.inside()
     }
 
     /// Waits until systemd has run every job of the start-up.
@@ -72,13 +69,13 @@ impl<'lab> Case<'lab> {
     }
 
     /// Shuts the node down and boots it again from the same disk, with the kernel's network state gone.
-    pub fn reboot(&mut self) -> Result<Duration> {
+    pub fn reboot(&mut self) -> Result<Inside> {
         self.shut_down()?;
         self.boot()
     }
 
     /// Reboots the node and returns at once, for a boot that may not end.
-    pub fn restart(&mut self) -> Result<()> {
+    pub fn restart(&mut self) -> Result<Inside> {
         self.shut_down()?;
         self.power_on()
     }

@@ -47,6 +47,47 @@ impl Output {
         Self { status, stdout, stderr, took, command }
     }
 
+    /// Returns itself, if the program ended with this exit code.
+    ///
+    /// # Panics
+    /// With all that it wrote, if not.
+    #[track_caller]
+    pub fn exits(self, code: i32) -> Self {
+        assert_eq!(self.status.code(), Some(code), "{self}");
+        self
+    }
+
+    /// Returns itself, if the standard output has this text.
+    ///
+    /// # Panics
+    /// With all that it wrote, if not.
+    #[track_caller]
+    pub fn says(self, text: &str) -> Self {
+        assert!(self.stdout.contains(text), "{text} in {self}");
+        self
+    }
+
+    /// Returns itself, if the standard error has this text.
+    ///
+    /// # Panics
+    /// With all that it wrote, if not.
+    #[track_caller]
+    pub fn reports(self, text: &str) -> Self {
+        assert!(self.stderr.contains(text), "{text} in {self}");
+        self
+    }
+
+    /// The standard output as JSON.
+    ///
+    /// # Panics
+    /// With all that the program wrote, if it is none.
+    #[track_caller]
+    pub fn json(&self) -> serde_json::Value {
+        let json = serde_json::from_str(&self.stdout);
+        assert!(json.is_ok(), "{self}");
+        json.unwrap_or_default()
+    }
+
     /// The standard output without surrounding white space, if the program succeeded.
     ///
     /// # Errors

@@ -255,6 +255,11 @@ impl Inside {
         self.sh(END).unwrap_or_else(|e| e.to_string())
     }
 
+    /// Waits as [`Self::wait_journal`] does, for an entry whose message has this text.
+    pub fn wait_message(&self, matches: &[&str], limit: Duration, text: &str) -> Result<Entry> {
+        self.wait_journal(matches, limit, |entry| entry.message().contains(text))
+    }
+
     /// Waits for an entry, past or future, that matches and satisfies `wanted`; in a container it returns as soon as the entry is
     /// written.
     pub fn wait_journal(

@@ -196,8 +196,7 @@ fn nobody_with_lacp_rolls_back(case: &VmCase<'_>, inside: &Inside) -> Result<Dur
         .replace("[probe]\n", "[probe]\nlacp = \"required\"\n");
     inside.write(SETTINGS, &required)?;
     inside.write(&file, &format!("{document}\n{route}"))?;
-    let refused = inside.run_within(&["dayone", "apply"], VmCase::BOOT)?;
-    assert_eq!(refused.status.code(), Some(3), "{refused}");
+    let refused = inside.run_within(&["dayone", "apply"], VmCase::BOOT)?.exits(3);
     let text = [refused.stdout.as_str(), &refused.stderr].concat();
     assert!(text.contains("nobody speaks LACP on bond0"), "{refused}");
     assert!(!inside.sh("ip route")?.contains("198.19.0.0/24"));

@@ -115,14 +115,15 @@ impl<'place> VmCase<'place> {
         })
     }
 
-    /// Powers the machine on and waits until its start-up is over, whether or not every unit succeeded.
-    pub fn boot(&mut self) -> Result<Duration> {
-        let start = Instant::now();
+    /// Powers the machine on and waits until its start-up is over, whether or not every unit succeeded. Returns its inside, as
+    /// each reboot does.
+    pub fn boot(&mut self) -> Result<Inside> {
         self.power_on()?;
         self.wait_running()?;
+        let inside = self.inside()?;
         // The exit status reports failed units.
-        self.inside()?.run_within(&["systemctl", "is-system-running", "--wait"], Self::BOOT)?;
-        Ok(start.elapsed())
+        inside.run_within(&["systemctl", "is-system-running", "--wait"], Self::BOOT)?;
+        Ok(inside)
     }
 
     /// Powers the machine on and returns at once.
@@ -188,7 +189,7 @@ impl<'place> VmCase<'place> {
     }
 
     /// Shuts the machine down and boots it again from the same disk.
-    pub fn reboot(&mut self) -> Result<Duration> {
+    pub fn reboot(&mut self) -> Result<Inside> {
         let has_less = !self.machine.first_archives.is_empty();
         self.boot_again(has_less)
     }
@@ -197,12 +198,12 @@ impl<'place> VmCase<'place> {
     pub fn reboot_as(
         &mut self,
         change: impl FnOnce(VirtualMachine) -> VirtualMachine,
-    ) -> Result<Duration> {
+    ) -> Result<Inside> {
         self.machine = change(self.machine.clone());
         self.boot_again(true)
     }
 
-    fn boot_again(&mut self, has_another_initramfs: bool) -> Result<Duration> {
+    fn boot_again(&mut self, has_another_initramfs: bool) -> Result<Inside> {
         // The machine often ends before the answer.
         let _ = self.inside()?.run(&["systemctl", "poweroff", "--no-block"]);
         self.wait_off()?;
