@@ -202,7 +202,7 @@ else
 endif
 
 # In virtual machines, a dozen boots of which `make check-all` has no room for. CASES= chooses among them.
-check-boot: toolchain packages ## Run the cases of early boot beside others' profiles, with network disks and 802.1X, of a larger MTU and of br-ex on bonds
+check-boot: toolchain packages ## Run the cases of early boot beside others' profiles, with network disks and 802.1X, of a larger MTU, of br-ex on bonds and of a pod
 	REQUIRE_LAB=1 $(CARGO) test --locked -p tests --test boot -- $(CASES)
 
 # With the real podman and a registry at the node's gateway.

@@ -1,6 +1,7 @@
 //! Early boot beside others' profiles, with network disks and 802.1X, a silent card, an archive of the first boot alone, and cards
-//! that udev names otherwise, an emergency shell, another MTU of the cluster and the automatic br-ex on bonds and VLANs, in virtual
-//! machines: what a tree of files cannot show, since CoreOS's units, udev, NetworkManager and the kernel act on what is written.
+//! that udev names otherwise, an emergency shell, another MTU of the cluster, the automatic br-ex on bonds and VLANs, and a pod
+//! behind the kernel's datapath, in virtual machines: what a tree of files cannot show, since CoreOS's units, udev, NetworkManager
+//! and the kernel act on what is written.
 //! `make check-boot` runs it, `make check-all` does not.
 
 mod bridge;
@@ -11,6 +12,7 @@ mod names;
 mod neighbours;
 mod network_root;
 mod own_profile;
+mod pod;
 mod silent;
 mod supplicant;
 mod without_archive;

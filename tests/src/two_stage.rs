@@ -290,6 +290,27 @@ impl Ignition {
         self
     }
 
+    /// Adds OVN-Kubernetes with one pod, which kubelet starts: `tests/lab/field/ovnkube`.
+    ///
+    /// # Panics
+    /// If its tree cannot be read.
+    #[must_use]
+    pub fn ovn(self) -> Self {
+        let tree = |path: &str| {
+            let from = program::root().join("tests/lab/field/ovnkube").join(&path[1..]);
+            std::fs::read_to_string(from).expect("a file of the tree")
+        };
+        let files = [
+            "/etc/NetworkManager/conf.d/50-lab-pod.conf",
+            "/etc/systemd/system/kubelet.service.d/50-lab-ovnkube.conf",
+            "/etc/systemd/system/lab-ovnkube.service",
+            "/etc/systemd/system/lab-pod.service",
+        ];
+        let script = "/usr/local/bin/lab-ovnkube";
+        let new = files.into_iter().fold(self, |new, path| new.file(path, &tree(path)));
+        new.script(script, &tree(script))
+    }
+
     /// Adds a document for nodes of this name.
     #[must_use]
     pub fn document(self, name: &str, text: &str) -> Self {
