@@ -29,8 +29,9 @@ const OTHER_ROUTE: &str = "\
     chmod 600 storage.nmconnection";
 const NO_OTHER_ROUTE: &str = "rm -f /etc/NetworkManager/system-connections/storage.nmconnection";
 
-/// The uplink's profile, or the interface's, is lost.
+/// The uplink's profile, or the interface's, is lost. Without a document nobody could make it again.
 const LOST: &str = "\
+    [ -n \"$(find /etc/nmstate/openshift -name '*.yml')\" ] || exit 0; \
     cd /etc/NetworkManager/system-connections; \
     case $(($n % 2)) in 0) rm -f eno1.nmconnection;; 1) rm -f br-ex-if.nmconnection;; esac";
 
