@@ -105,6 +105,16 @@ fn each_cause_is_named_and_undone() -> Result<(), Error> {
 
         secrets_are_shown_nowhere(&inside, &good)?;
 
+        // The kernel has NetworkManager's MTU until ovs-vswitchd goes on with what its database has.
+        let smaller = "type: ovs-interface\n  mtu: 1400";
+        inside.write(HOST_FILE, &good.replace("type: ovs-interface", smaller))?;
+        let mark = hold(&inside, "apply")?;
+        inside.sh("kill -STOP $(pidof ovs-vswitchd); ovs-vsctl --no-wait set Interface br-ex mtu_request=1300")?;
+        release(&inside)?;
+        inside.sh("kill -CONT $(pidof ovs-vswitchd)")?;
+        let it = outcome(&inside, Some(&mark))?;
+        failed(case, &it, 3, "br-ex (ovs-interface): mtu", &before)?;
+
         let refused = good.replace("datapath: netdev", "datapath: netdev\n      fail-mode: bogus");
         let it = try_document(&inside, &refused)?;
         failed(case, &it, 3, "fail-mode", &before)?;

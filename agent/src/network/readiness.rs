@@ -55,7 +55,7 @@ async fn ovsdb(net: &Clients<'_>, say: Say<'_>) -> Result {
 
 /// Returns when the database answers and ovs-vswitchd has carried out what it has. The database accepts a change although the
 /// daemon hangs or has not started, and NetworkManager then waits for a link until its bound.
-async fn open_vswitch(net: &Clients<'_>, say: Say<'_>) -> Result {
+pub(super) async fn open_vswitch(net: &Clients<'_>, say: Say<'_>) -> Result {
     ovsdb(net, say).await?;
     let bound = net.wait.ovsdb.get();
     if bound.is_zero() {

@@ -8,6 +8,7 @@ use tokio::time::Instant;
 use super::{
     NetworkError, Result,
     clients::Clients,
+    readiness,
     wait::{Changes, wait_until},
 };
 use crate::{
@@ -199,6 +200,11 @@ async fn look(
             compared.keep(State::retrieve().await?);
         }
         return Err(NetworkError::Missing { subjects: missing.join(", ") });
+    }
+    // ovs-vswitchd that starts again makes its links as the database has them, and a change that NetworkManager sent to a database
+    // that ended is lost: the kernel shows the MTU until then.
+    if wants.ovs {
+        readiness::open_vswitch(net, &|_, _| {}).await?;
     }
     let (optional, needed): (Vec<Dynamic>, Vec<Dynamic>) =
         wants.dynamic.iter().cloned().partition(|dynamic| dynamic.is_optional);
