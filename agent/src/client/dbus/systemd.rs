@@ -47,6 +47,8 @@ trait Unit {
     #[zbus(property)]
     fn active_state(&self) -> zbus::Result<String>;
     #[zbus(property)]
+    fn sub_state(&self) -> zbus::Result<String>;
+    #[zbus(property)]
     fn requires(&self) -> zbus::Result<Vec<String>>;
 }
 
@@ -139,7 +141,8 @@ async fn named(systemd: &SystemdProxy<'_>, unit: &str) -> zbus::Result<Option<Un
 /// Units that are asked for the failed one among them.
 const REQUIRED: usize = 64;
 
-/// Returns the failed unit for which this one does not run: itself, or one that it requires, which may require others.
+/// Returns the failed unit for which this one does not run: itself, or one that it requires, which may require others. A unit that
+/// systemd starts again after a pause, as kubelet with `Restart=always`, has failed too.
 pub(crate) async fn failed_below(unit: &'static str) -> Result<Option<String>> {
     let ask = |e| BusError::Unit { unit, source: Box::new(e) };
     let systemd = systemd().await?;
@@ -150,6 +153,9 @@ pub(crate) async fn failed_below(unit: &'static str) -> Result<Option<String>> {
         let Some(proxy) = named(&systemd, &name).await.map_err(ask)? else { continue };
         match proxy.active_state().await.map_err(ask)?.as_str() {
             "failed" => return Ok(Some(name)),
+            "activating" if proxy.sub_state().await.map_err(ask)? == "auto-restart" => {
+                return Ok(Some(name));
+            }
             "inactive" => {
                 let required = proxy.requires().await.map_err(ask)?;
                 let new: Vec<String> =
