@@ -19,8 +19,10 @@ pub fn configure_ovs_in_run(inside: &Inside) -> Result<()> {
         inside.write(&path, &text)?;
         inside.sh(&format!("chmod 0600 {path}"))?;
     }
-    inside.sh("nmcli connection reload; nmcli connection up br-ex; \
-         nmcli connection up ovs-if-phys0; nmcli connection up ovs-if-br-ex")?;
+    // The script too activates each up to ten times (machine-config-operator's configure-ovs-network.yaml):
+    // NetworkManager at times leaves an interface down beside its port.
+    inside.sh("nmcli connection reload; for it in br-ex ovs-if-phys0 ovs-if-br-ex; do \
+         nmcli --wait 8 connection up $it || nmcli --wait 8 connection up $it; done")?;
     Ok(())
 }
 
