@@ -6,7 +6,8 @@
 //! away under the activation that has just begun: then there is neither a device nor an activation, until somebody asks for one.
 //!
 //! In "ip-config": a start of NetworkManager, 1.52 too, may take the link of before for the interface's while Open vSwitch replaces
-//! it, and wait for the link that is gone. Another activation takes the link that is there.
+//! it, and wait for the link that is gone. So may the second of two activations in a row, as nmstate asks for them: Open vSwitch
+//! sees a port that went and came at once, and leaves its link. Another activation takes the link that is there.
 
 use std::{
     convert::Infallible,
@@ -78,7 +79,8 @@ pub(super) async fn released<T>(net: &Clients<'_>, work: impl Future<Output = T>
             release(net, &[]).await?;
         }
     };
-    beside(work, aid).await
+    // The work of a whole phase: on the heap, since each caller up to the main thread would have it on its stack.
+    beside(Box::pin(work), aid).await
 }
 
 /// Does `work`, and meanwhile `aid`, whose failure ends itself alone.

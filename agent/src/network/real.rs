@@ -334,8 +334,9 @@ impl Network for RealNetwork<'_> {
         let foreign = self.foreign();
         let compared =
             if self.by_profiles.get() { Compared::KernelFirst } else { Compared::Whole(None) };
+        let verified = verify::verify(&self.clients, desired, wants, bound, compared);
         tokio::select! {
-            verified = verify::verify(&self.clients, desired, wants, bound, compared) => verified?,
+            verified = hung::released(&self.clients, verified) => verified?,
             lost = foreign::guard(&self.clients, &foreign) => match lost? {},
         }
         // A card that is a port by now has no routes any more.
