@@ -7,7 +7,8 @@
 //!
 //! In "ip-config": a start of NetworkManager, 1.52 too, may take the link of before for the interface's while Open vSwitch replaces
 //! it, and wait for the link that is gone. So may the second of two activations in a row, as nmstate asks for them: Open vSwitch
-//! sees a port that went and came at once, and leaves its link. Another activation takes the link that is there.
+//! sees a port that went and came at once, and leaves its link. The link may even be up from before; then it lacks the addresses of
+//! its profile. Another activation takes the link that is there.
 
 use std::{
     convert::Infallible,
@@ -62,13 +63,18 @@ pub(super) async fn endless_deactivation(
         Ok(if held.is_empty() { Ok(()) } else { Err(held) })
     });
     let Err(held) = ended.await? else { return Ok(None) };
-    // An Open vSwitch that hangs, or that cannot write its database, ends the deactivation itself once it goes on.
-    let mut ovsdb = Ovsdb::connect(&net.paths.ovsdb_socket()).await?;
-    if let Err(late) = ovsdb.carried_out(CARRIED_OUT).await {
+    if let Err(late) = carried_out(net).await {
         tracing::warn!("{}; going on", chain(&late));
         return Ok(None);
     }
     Ok(Some(format!("NetworkManager does not end the deactivation of {}", held.join(", "))))
+}
+
+/// Waits until Open vSwitch has carried out what its database has. One that hangs, or that cannot write its database, ends what
+/// NetworkManager waits for once it goes on.
+async fn carried_out(net: &Clients<'_>) -> Result {
+    let mut ovsdb = Ovsdb::connect(&net.paths.ovsdb_socket()).await?;
+    Ok(ovsdb.carried_out(CARRIED_OUT).await?)
 }
 
 /// Does `work`, and activates meanwhile whatever hangs.
@@ -107,14 +113,21 @@ pub(super) async fn release(net: &Clients<'_>, expected: &[Active]) -> Result<Ve
     let mut signals = net.bus.signals().await?;
     let mut before: Vec<Waiting> = Vec::new();
     loop {
-        let links = net.netlink.links().await?.into_iter().filter(|link| !link.is_set_up);
-        let down: Vec<String> = links.map(|link| link.name).collect();
-        let now = net.bus.waiting_for_ports_that_are_up(expected, &down).await?;
-        let hung: Vec<&Waiting> = now.iter().filter(|waiting| before.contains(waiting)).collect();
+        let links = net.netlink.links().await?;
+        let addresses = net.netlink.addresses_of(&links).await?;
+        let now = net.bus.waiting_for_ports_that_are_up(expected, &links, &addresses).await?;
+        let mut hung: Vec<&Waiting> =
+            now.iter().filter(|waiting| before.contains(waiting)).collect();
+        if !hung.is_empty()
+            && let Err(late) = carried_out(net).await
+        {
+            tracing::debug!("{}; waiting for it", chain(&late));
+            hung.clear();
+        }
         for it in &hung {
             let device = &it.active.device;
             tracing::warn!(
-                "NetworkManager leaves {device} down beside its port; activating it again"
+                "NetworkManager waits for {device} beside its port; activating it again"
             );
             net.bus.activate(&it.active).await?;
         }

@@ -327,7 +327,7 @@ impl Network for RealNetwork<'_> {
     }
 
     async fn verify_profiles(&self, plan: &BridgePlan, bound: Duration) -> Result {
-        automatic::verify(&self.clients, plan, bound).await
+        hung::released(&self.clients, automatic::verify(&self.clients, plan, bound)).await
     }
 
     async fn verify(&self, desired: &State, wants: &Wants, bound: Duration) -> Result {

@@ -5,7 +5,7 @@ use super::{
     bus::{Bus, Result, call, unless_gone},
     settings::from_wire,
 };
-use crate::model::{Active, Profile};
+use crate::model::{Active, Address, Family, Link, Profile};
 
 /// `NM_DEVICE_STATE_PREPARE`.
 const PREPARE: u32 = 40;
@@ -20,13 +20,14 @@ pub(crate) struct Waiting {
 }
 
 impl Bus {
-    /// Returns interfaces of Open vSwitch that are not up although their port is activated: those in "prepare", where they wait for
-    /// the port alone; those in "ip-config" whose link is among `down`, since NetworkManager sets it up first; and those of
-    /// `expected` that connect by themselves and have no activation.
+    /// Returns interfaces of Open vSwitch that are not up although their port is activated: those in "prepare", where they wait
+    /// only for the port; those in "ip-config" whose link NetworkManager has not begun to set up; and those of `expected` that
+    /// connect by themselves and have no activation.
     pub(crate) async fn waiting_for_ports_that_are_up(
         &self,
         expected: &[Active],
-        down: &[String],
+        links: &[Link],
+        addresses: &[Address],
     ) -> Result<Vec<Waiting>> {
         let query = call(ACTIVE_CONNECTIONS);
         let all = self.active_connections().await?;
@@ -36,10 +37,13 @@ impl Bus {
                 let device = self.device_proxy(device.as_str()).await?;
                 let answers = tokio::try_join!(device.state(), device.interface());
                 let Some((state, name)) = unless_gone(answers.map_err(query))? else { continue };
-                if state != PREPARE && (state != IP_CONFIG || !down.contains(&name)) {
+                if state != PREPARE && state != IP_CONFIG {
                     continue;
                 }
                 let Some(profile) = self.profile(&it.uuid).await? else { continue };
+                if state == IP_CONFIG && has_begun(&profile, &name, links, addresses) {
+                    continue;
+                }
                 if self.has_activated_port(&profile, &all).await? {
                     let (uuid, kind) = (it.uuid.clone(), it.kind.clone());
                     let active = Active { uuid, device: name, kind };
@@ -105,5 +109,64 @@ impl Bus {
             }
         }
         Ok(false)
+    }
+}
+
+/// Returns whether NetworkManager has begun with this link, or cannot, since Open vSwitch has not made it yet: it is up, and has an
+/// address of each family whose addresses the profile names. NetworkManager sets the link up first, and adds those addresses before
+/// it waits for any other.
+fn has_begun(profile: &Profile, name: &str, links: &[Link], addresses: &[Address]) -> bool {
+    let Some(link) = links.iter().find(|link| link.name == name) else { return true };
+    let has_address = |family: Family| {
+        let mut of_link = addresses.iter().filter(|a| a.on.link == name && a.is_global());
+        of_link.any(|address| Family::of(address.on.ip) == family)
+    };
+    let is_static =
+        |family: &Family| profile.settings.text(family.section(), "method") == Some("manual");
+    link.is_set_up && Family::ALL.into_iter().filter(is_static).all(has_address)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::IpAddr;
+
+    use super::*;
+    use crate::model::{OnLink, Scope};
+
+    fn address(link: &str, ip: IpAddr, scope: Scope) -> Address {
+        let on = OnLink { link: link.to_owned(), ip, prefix: 64 };
+        Address { on, tentative: false, duplicate: false, dynamic: false, scope }
+    }
+
+    #[test]
+    fn link_without_the_addresses_of_its_profile_is_untouched() {
+        let profile = |ipv4: &str, ipv6: &str| {
+            let mut profile = Profile::default();
+            profile.settings.set("ipv4", "method", ipv4);
+            profile.settings.set("ipv6", "method", ipv6);
+            profile
+        };
+        let link = |is_set_up| Link { name: "br-ex".into(), is_set_up, ..Link::default() };
+        let ipv4 = IpAddr::from([192, 0, 2, 10]);
+        let [ipv6, local] = [0x2001, 0xfe80].map(|net| IpAddr::from([net, 0, 0, 0, 0, 0, 0, 1]));
+        for (methods, is_set_up, of, ips, begun) in [
+            (("manual", "disabled"), true, "br-ex", &[ipv4][..], true),
+            (("manual", "disabled"), false, "br-ex", &[ipv4], false),
+            (("manual", "disabled"), true, "br-ex", &[], false),
+            (("manual", "disabled"), true, "eno1", &[ipv4], false),
+            (("manual", "manual"), true, "br-ex", &[ipv4], false),
+            (("manual", "manual"), true, "br-ex", &[ipv4, ipv6], true),
+            // A DHCP server may take its time.
+            (("auto", "auto"), true, "br-ex", &[], true),
+            (("auto", "disabled"), false, "br-ex", &[], false),
+        ] {
+            let addresses: Vec<_> = ips.iter().map(|ip| address(of, *ip, Scope::Global)).collect();
+            let profile = profile(methods.0, methods.1);
+            let found = has_begun(&profile, "br-ex", &[link(is_set_up)], &addresses);
+            assert_eq!(found, begun, "{methods:?} {is_set_up} {of} {ips:?}");
+        }
+        assert!(has_begun(&profile("manual", "manual"), "br-ex", &[], &[]), "not made yet");
+        let local = address("br-ex", local, Scope::Link);
+        assert!(!has_begun(&profile("disabled", "manual"), "br-ex", &[link(true)], &[local]));
     }
 }
