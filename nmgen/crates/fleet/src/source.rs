@@ -18,6 +18,7 @@ mod embedded;
 mod encoding;
 mod extent;
 mod found;
+mod found_host;
 mod git;
 mod hardware;
 mod hosts;
@@ -39,6 +40,7 @@ mod os_image;
 mod other_format;
 mod policy;
 mod secret;
+mod secrets;
 mod static_network_config;
 mod tree;
 mod unread;
@@ -85,6 +87,7 @@ pub(crate) fn rules() -> Vec<Rule> {
         os_image::RULES,
         other_format::RULES,
         secret::RULES,
+        secrets::RULES,
         tree::RULES,
         unread::RULES,
     ]
@@ -119,11 +122,9 @@ pub fn load_for(paths: &[impl AsRef<str>], extent: Extent) -> Result<Hosts, Erro
             tree::load(path, &mut found)?;
         } else if let Some(source) = unpacked(path)? {
             kind::load(&source, &mut found);
-        } else if let Some(source) =
-            read_file::file(path, kind::limit, &mut found.loaded.diagnostics)?
-        {
+        } else if let Some(source) = read_file::file(path, kind::limit, &mut found.diagnostics)? {
             let source = match extent.is_nmstatectls() {
-                true => ordinary_space::replaced(source, &mut found.loaded.diagnostics),
+                true => ordinary_space::replaced(source, &mut found.diagnostics),
                 false => source,
             };
             kind::load(&source, &mut found);
@@ -154,5 +155,6 @@ fn unpacked(path: &str) -> Result<Option<Source>, Error> {
 pub fn assisted_tree(path: &str) -> Result<Hosts, Error> {
     let mut found = Found::default();
     assisted_tree::load(path, &assisted_tree::hosts(path)?, &mut found)?;
-    Ok(found.loaded)
+    let hosts = found.hosts.into_iter().map(|found| found.host).collect();
+    Ok(Hosts { hosts, diagnostics: found.diagnostics, ..Hosts::default() })
 }

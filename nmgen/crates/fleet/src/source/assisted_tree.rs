@@ -39,7 +39,7 @@ pub(super) fn load(tree: &str, hosts: &[String], found: &mut Found) -> Result<()
 }
 
 fn load_host(tree: &str, path: &str, found: &mut Found) -> Result<(), Error> {
-    let diagnostics = &mut found.loaded.diagnostics;
+    let diagnostics = &mut found.diagnostics;
     let mapping = directory::join(path, MAPPING);
     let source = directory::read(tree, &mapping, one_document, diagnostics)?;
     let nics = source.map(|source| nics(&source, diagnostics)).unwrap_or_default();
@@ -60,10 +60,10 @@ fn load_host(tree: &str, path: &str, found: &mut Found) -> Result<(), Error> {
         !name.starts_with('.') && (name.ends_with(".yml") || name.ends_with(".yaml"))
     });
     let ready = directory::files(path)?.iter().any(|name| name.ends_with(KEYFILE));
-    let before = found.loaded.hosts.len();
+    let before = found.hosts.len();
     for file_name in documents {
         let file = directory::join(path, &file_name);
-        let diagnostics = &mut found.loaded.diagnostics;
+        let diagnostics = &mut found.diagnostics;
         let source = directory::read(tree, &file, one_document, diagnostics)?;
         let document = source.map(|source| document(&source, &host.nics));
         let document = document.transpose();
@@ -73,7 +73,7 @@ fn load_host(tree: &str, path: &str, found: &mut Found) -> Result<(), Error> {
             ..host.clone()
         }));
     }
-    if found.loaded.hosts.len() == before {
+    if found.hosts.len() == before {
         // Profiles that are ready are a network, which nobody here reads.
         let network = if ready { HostNetwork::Unreadable } else { HostNetwork::Missing };
         if ready {

@@ -4,7 +4,8 @@ use nmgen_core::source::{Host, Stage};
 use nmgen_document::diagnostic::Place;
 use nmgen_document::{Entry, Node};
 
-use super::found::{Found, Reference, WithoutReference};
+use super::found::Found;
+use super::found_host::HostSecret;
 use super::manifest::{Manifest, Name};
 use super::{installation, nmstate_config};
 
@@ -17,35 +18,31 @@ pub(super) fn load(manifest: &mut Manifest<'_>, root: &Node<'_>, found: &mut Fou
     let Some(spec) = manifest.get(root, "spec") else { return };
     let place = name.as_ref().map_or_else(|| manifest.place(spec), |(_, place)| place.clone());
     let namespace = name.as_ref().and_then(|(name, _)| name.namespace.clone());
-    let index = found.loaded.hosts.len();
     let named = |name: String| Name { namespace: namespace.clone(), name };
     manifest.verify_value(spec, REFERENCE, "metal3 hands no Secret to the ramdisk without it");
-    if let Some((secret, node)) = manifest.text(spec, REFERENCE) {
-        found.references.push(Reference {
-            host: index,
-            secret: named(secret.to_owned()),
-            place: manifest.place(node),
-        });
+    let secret = if let Some((secret, node)) = manifest.text(spec, REFERENCE) {
+        let (secret, place) = (named(secret.to_owned()), manifest.place(node));
+        Some(HostSecret::Referred { secret, place })
     } else if let Some((secret, place)) = meant(manifest, spec) {
-        found.references.push(Reference { host: index, secret: named(secret), place });
+        Some(HostSecret::Referred { secret: named(secret), place })
     } else if manifest.misspelt(spec, &[REFERENCE]).is_none() {
         let data = spec.at(&["networkData", "name"]);
         let own = name.as_ref().map(|(name, _)| format!("{}-network-config-secret", name.name));
         let secrets = data.and_then(Node::text).map(str::to_owned).into_iter().chain(own);
-        found.without_reference.push(WithoutReference {
-            host: index,
+        Some(HostSecret::Unreferred {
             secrets: secrets.map(named).collect(),
             place: data.map_or_else(|| place.clone(), |node| manifest.place(node)),
-        });
-    }
+        })
+    } else {
+        None
+    };
     let host = Host {
         stage: Stage::Early,
         is_machine: true,
         nics: manifest.nic(spec, "bootMACAddress", None).into_iter().collect(),
         ..Host::new(name.map(|(name, _)| name.name), place)
     };
-    found.add_controller(&host, installation::management_controller(manifest, spec));
-    found.add(host);
+    found.add_machine(host, installation::management_controller(manifest, spec), secret);
 }
 
 /// The Secret under a key that begins as the reference does, whose value may be another one's: `preprovisioningNetworkData`,

@@ -59,8 +59,8 @@ fn cluster(
     for node in items_mut(spec, &["nodes"]) {
         let host = one(manifest, node);
         let address = manifest.text(node, "bmcAddress");
-        found.add_controller(&host, address.map(|(address, node)| (address, manifest.place(node))));
-        found.add(host);
+        let address = address.map(|(address, node)| (address, manifest.place(node)));
+        found.add_machine(host, address, None);
     }
 }
 

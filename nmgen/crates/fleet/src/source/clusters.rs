@@ -13,6 +13,7 @@ use nmgen_core::source::Host;
 use nmgen_document::diagnostic::{Diagnostics, Place, rules};
 
 use super::cluster::Cluster;
+use super::found_host::FoundHost;
 use super::origin::{Claim, Origin, Standing};
 
 rules! {
@@ -50,7 +51,7 @@ struct Group {
     is_described: bool,
 }
 
-pub(super) fn resolve(hosts: &[Host], origins: &[Origin], drafts: Vec<Draft>) -> Clusters {
+pub(super) fn resolve(hosts: &[FoundHost], drafts: Vec<Draft>) -> Clusters {
     let mut resolver = Resolver::default();
     let mut of_drafts: Vec<Option<usize>> = vec![None; drafts.len()];
     for (draft, of) in drafts.iter().zip(&mut of_drafts) {
@@ -58,14 +59,14 @@ pub(super) fn resolve(hosts: &[Host], origins: &[Origin], drafts: Vec<Draft>) ->
     }
     resolver.join_installations(&mut of_drafts);
     let mut of_hosts: Vec<Option<usize>> = vec![None; hosts.len()];
-    let apart = resolver.apart(hosts, origins);
-    for ((host, origin), of) in hosts.iter().zip(origins).zip(&mut of_hosts) {
-        *of = resolver.member(origin, &of_drafts, &apart, &host.place);
+    let apart = resolver.apart(hosts);
+    for (found, of) in hosts.iter().zip(&mut of_hosts) {
+        *of = resolver.member(&found.origin, &of_drafts, &apart, &found.host.place);
     }
     resolver.join_members(&mut of_hosts);
     let real = resolver.real();
-    for (index, of) in of_hosts.iter_mut().enumerate().filter(|(_, of)| of.is_none()) {
-        *of = Some(resolver.nameless(&origins[index], &real, &hosts[index].place));
+    for (found, of) in hosts.iter().zip(&mut of_hosts).filter(|(_, of)| of.is_none()) {
+        *of = Some(resolver.nameless(&found.origin, &real, &found.host.place));
     }
     let of_hosts: Vec<usize> = of_hosts.into_iter().flatten().collect();
     resolver.finish(hosts, &of_hosts, drafts, &of_drafts)
@@ -227,14 +228,10 @@ impl Resolver {
     }
 
     /// Namespaces and labels of which two directories have an object of one name: no hub can have both.
-    fn apart(
-        &self,
-        hosts: &[Host],
-        origins: &[Origin],
-    ) -> BTreeSet<(Option<String>, Option<String>)> {
+    fn apart(&self, hosts: &[FoundHost]) -> BTreeSet<(Option<String>, Option<String>)> {
         let mut first: HashMap<(&Claim, Option<&str>), &Arc<str>> = HashMap::new();
         let mut apart = BTreeSet::new();
-        for (host, origin) in hosts.iter().zip(origins) {
+        for FoundHost { host, origin, .. } in hosts {
             if let claim @ Claim::Member { namespace, label } = &origin.claim {
                 // A BareMetalHost and the NMStateConfig of one host may have one name.
                 let directory =
@@ -388,7 +385,7 @@ impl Resolver {
 
     fn finish(
         self,
-        hosts: &[Host],
+        hosts: &[FoundHost],
         of_hosts: &[usize],
         drafts: Vec<Draft>,
         of_drafts: &[Option<usize>],
@@ -424,10 +421,10 @@ impl Resolver {
     }
 
     /// One message for each further description that says something else.
-    fn twice(&self, hosts: &[Host], of_hosts: &[usize]) -> Diagnostics {
+    fn twice(&self, hosts: &[FoundHost], of_hosts: &[usize]) -> Diagnostics {
         let mut by_group: HashMap<usize, Vec<&Host>> = HashMap::new();
-        for (host, of) in hosts.iter().zip(of_hosts) {
-            by_group.entry(*of).or_default().push(host);
+        for (found, of) in hosts.iter().zip(of_hosts) {
+            by_group.entry(*of).or_default().push(&found.host);
         }
         let of = |group: usize| by_group.get(&group).map(Vec::as_slice).unwrap_or_default();
         let mut found = Diagnostics::default();

@@ -1,43 +1,44 @@
-//! The hosts found in the sources, and references between sources: a BareMetalHost names a Secret,
-//! which may be in another file.
+//! The hosts found in the sources.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use nmgen_core::node::CLUSTER;
 use nmgen_core::source::{Host, HostNetwork, Stage};
 use nmgen_document::diagnostic::{Diagnostic, Diagnostics, Place, rules};
 use nmgen_document::format::counted;
-use nmgen_document::nested::{too_many, unpacked_size};
-use nmgen_document::size::{MAX_FLEET_BYTES, MAX_HOSTS};
+use nmgen_document::nested::too_many;
+use nmgen_document::size::MAX_HOSTS;
 use nmgen_document::template::TEMPLATE;
 use nmgen_document::text::Source;
-use nmgen_document::{Document, spelling};
 
 use super::cluster::Cluster;
 use super::clusters::{self, Draft};
 use super::extent::Extent;
-use super::hosts::{Hosts, ManagementController};
+use super::found_host::{FoundHost, HostSecret};
+use super::hosts::{Hardware, Hosts, MachineConfig, ManagementController};
 use super::hosts_directory::{self, NO_HOSTS};
 use super::infra_env::InfraEnvs;
-use super::manifest::{KEY_MISSPELT, Name};
+use super::manifest::KEY_MISSPELT;
 use super::origin::{Claim, Origin};
 use super::os_image::OsImages;
-use super::unread;
-use crate::allow;
+use super::secrets::Secrets;
+use crate::allow::{self, Allowance};
 
 rules! {
     pub(super) warning UNUSED_FILE = "unused-file";
     warning TEMPLATE_UNREAD = "template-unread";
     error HOST_NAME = "host-name";
-    warning SECRET_REFERENCE = "secret-reference";
-    warning SECRET_NOT_REFERENCED = "secret-not-referenced";
 }
 
 /// The hosts and Secrets found so far.
 #[derive(Debug, Default)]
 pub(super) struct Found {
-    pub(super) loaded: Hosts,
+    pub(super) hosts: Vec<FoundHost>,
+    pub(super) hardware: Vec<Hardware>,
+    pub(super) machine_configs: Vec<MachineConfig>,
+    pub(super) diagnostics: Diagnostics,
+    allowances: Vec<Allowance>,
     pub(super) extent: Extent,
     /// Files of no use, with the kinds in them.
     unused: Vec<(Place, Vec<String>)>,
@@ -45,18 +46,8 @@ pub(super) struct Found {
     templates: Vec<Place>,
     /// Where the present file stands, and what it says of its cluster.
     pub(super) origin: Origin,
-    /// By the host's index.
-    origins: Vec<Origin>,
     drafts: Vec<Draft>,
-    /// By the host's index.
-    controllers: Vec<(usize, ManagementController)>,
-    /// Secrets with and without a document.
-    secrets: Vec<Secret>,
-    /// Secrets with the key `nmstate`, parsable or not, or with a document under another one.
-    documents: usize,
-    pub(super) references: Vec<Reference>,
-    /// BareMetalHosts that refer to no Secret.
-    pub(super) without_reference: Vec<WithoutReference>,
+    pub(super) secrets: Secrets,
     pub(super) infra_envs: InfraEnvs,
     pub(super) os_images: OsImages,
     /// Reported only if no other file has hosts.
@@ -70,65 +61,23 @@ pub(super) struct Found {
 /// Kinds that are compared with what is beside them.
 const COMPARED: &[&str] = &["InfraEnv", "MachineConfigPool", "MachineOSConfig"];
 
-#[derive(Debug)]
-pub(super) struct Secret {
-    pub(super) name: Name,
-    pub(super) place: Place,
-    pub(super) content: Content,
-    /// Another key that has a document, and its place.
-    pub(super) unread: Option<(String, Place)>,
-    /// The number of hosts found before it.
-    pub(super) position: usize,
-    pub(super) origin: Origin,
-}
-
-/// The value of the key `nmstate`.
-#[derive(Debug)]
-pub(super) enum Content {
-    Document(Document<'static>),
-    /// Not a document; the diagnostics give the reason.
-    Faulty,
-    /// The key is missing.
-    Nothing,
-}
-
-/// A host whose document is in a Secret.
-#[derive(Debug)]
-pub(super) struct Reference {
-    /// The host's index.
-    pub(super) host: usize,
-    pub(super) secret: Name,
-    pub(super) place: Place,
-}
-
-/// A BareMetalHost that refers to no Secret.
-#[derive(Debug)]
-pub(super) struct WithoutReference {
-    /// The host's index.
-    pub(super) host: usize,
-    /// The host's Secret by the installer's convention, and that of its `networkData`.
-    pub(super) secrets: Vec<Name>,
-    /// The place of `networkData`, else of the host's name.
-    pub(super) place: Place,
-}
-
 impl Found {
     /// The number of usable findings.
     pub(super) fn count(&self) -> usize {
-        let hardware = self.loaded.hardware.len();
-        self.loaded.hosts.len() + hardware + self.without_hosts.len() + self.documents
+        let hardware = self.hardware.len();
+        self.hosts.len() + hardware + self.without_hosts.len() + self.secrets.documents()
     }
 
     /// True if a host that was found behind the first `before` has no network, or none was found.
     pub(super) fn lacks_network(&self, before: usize) -> bool {
-        let found = self.loaded.hosts.get(before..).unwrap_or_default();
-        found.is_empty() || found.iter().any(|host| host.network == HostNetwork::Missing)
+        let found = self.hosts.get(before..).unwrap_or_default();
+        found.is_empty() || found.iter().any(|found| found.host.network == HostNetwork::Missing)
     }
 
     /// Takes the hosts behind the first `hosts` for misread, and forgets files without hosts behind the first `without`: a key of
     /// their object is in the wrong place.
     pub(super) fn excuse(&mut self, hosts: usize, without: usize) {
-        for host in self.loaded.hosts.iter_mut().skip(hosts) {
+        for FoundHost { host, .. } in self.hosts.iter_mut().skip(hosts) {
             if host.network == HostNetwork::Missing {
                 host.network = HostNetwork::Unreadable;
             }
@@ -141,30 +90,30 @@ impl Found {
     }
 
     pub(super) fn add(&mut self, host: Host) {
-        let hosts = self.loaded.hosts.len();
-        if hosts < MAX_HOSTS {
-            self.loaded.hosts.push(host);
-            self.origins.push(self.origin.clone());
+        self.add_machine(host, None, None);
+    }
+
+    /// Adds a host with the address of its management controller, and the Secret with its document.
+    pub(super) fn add_machine(
+        &mut self,
+        host: Host,
+        controller: Option<(&str, Place)>,
+        secret: Option<HostSecret>,
+    ) {
+        if self.hosts.len() < MAX_HOSTS {
+            let controller = controller.map(|(address, place)| (address.to_owned(), place));
+            self.hosts.push(FoundHost { host, origin: self.origin.clone(), secret, controller });
         } else if !self.is_full {
             self.is_full = true;
-            self.loaded.diagnostics.push(too_many(host.place));
+            self.diagnostics.push(too_many(host.place));
         }
     }
 
     /// Adds the host of a file, or its faults.
     pub(super) fn add_read(&mut self, host: Result<Host, Diagnostics>) {
-        if let Some(host) = self.loaded.diagnostics.accept(host) {
+        if let Some(host) = self.diagnostics.accept(host) {
             self.add(host);
         }
-    }
-
-    /// Keeps the address of the management controller of the host that is added next.
-    pub(super) fn add_controller(&mut self, host: &Host, address: Option<(&str, Place)>) {
-        let of = self.loaded.hosts.len();
-        self.controllers.extend(address.map(|(address, place)| {
-            let (host, address) = (host.name.clone(), address.to_owned());
-            (of, ManagementController { cluster: None, host, address, place })
-        }));
     }
 
     /// A file's own words about its cluster, to be filled in.
@@ -192,7 +141,7 @@ impl Found {
 
     /// Keeps a file's comments about findings.
     pub(super) fn allow(&mut self, source: &Source) {
-        self.loaded.allowances.extend(allow::read(source));
+        self.allowances.extend(allow::read(source));
     }
 
     /// The number of files without a host.
@@ -210,7 +159,7 @@ impl Found {
         let is_compared = |kinds: &[String]| {
             !kinds.is_empty() && kinds.iter().all(|kind| COMPARED.contains(&kind.as_str()))
         };
-        let has_hosts = !self.loaded.hosts.is_empty();
+        let has_hosts = !self.hosts.is_empty();
         let unused = self.unused.iter().filter(|(_, kinds)| !(has_hosts && is_compared(kinds)));
         let unused: Vec<&(Place, Vec<String>)> = unused.collect();
         let (place, _) = unused.first()?;
@@ -236,7 +185,7 @@ impl Found {
             return;
         }
         let mut places: Vec<Place> = Vec::new();
-        self.loaded.diagnostics.retain(|found| {
+        self.diagnostics.retain(|found| {
             let is_template = found.rule == TEMPLATE;
             if is_template && places.iter().all(|place| place.file != found.place.file) {
                 places.push(found.place.clone());
@@ -259,53 +208,28 @@ impl Found {
         Some(Diagnostic::new(TEMPLATE_UNREAD, message, place.clone()).help(help))
     }
 
-    pub(super) fn add_secret(&mut self, secret: Secret) {
-        let has_document = !matches!(secret.content, Content::Nothing) || secret.unread.is_some();
-        self.documents += usize::from(has_document);
-        self.secrets.push(secret);
-    }
-
     /// Every host with its document.
     pub(super) fn into_hosts(mut self) -> Hosts {
         self.fold_templates();
         let told = [self.unused_file(), self.template_unread()];
-        let mut used = self.join();
-        self.join_unreferenced(&mut used);
-        self.loaded.diagnostics.extend(self.infra_envs.unselected());
-        let controllers = std::mem::take(&mut self.controllers);
-        let mut of_controllers = controllers.into_iter().peekable();
-        let mut controllers = Vec::new();
-        let rest = self.secrets.into_iter().zip(used).filter(|(_, is_used)| !is_used);
-        let mut rest = rest.map(|(secret, _)| secret).peekable();
-        let (mut hosts, mut origins) = (Vec::with_capacity(self.loaded.hosts.len()), Vec::new());
-        let mut add = |(host, origin): (Host, Origin)| {
+        let mut diagnostics = self.diagnostics;
+        let found = self.secrets.joined(self.hosts, self.unpacked, &mut diagnostics);
+        diagnostics.extend(self.infra_envs.unselected());
+        let clusters = clusters::resolve(&found, self.drafts);
+        let (mut hosts, mut management_controllers) = (Vec::with_capacity(found.len()), Vec::new());
+        for (FoundHost { mut host, controller, .. }, of) in found.into_iter().zip(clusters.of_hosts)
+        {
+            let cluster = &clusters.clusters[of];
+            host.cluster.clone_from(&cluster.name);
+            if host.is_machine && host.role.is_none() {
+                host.role = only_role(cluster).map(str::to_owned);
+            }
+            management_controllers.extend(controller.map(|(address, place)| {
+                let (cluster, host) = (host.cluster.clone(), host.name.clone());
+                ManagementController { cluster, host, address, place }
+            }));
             hosts.push(host);
-            origins.push(origin);
-            hosts.len() - 1
-        };
-        for (index, host) in self.loaded.hosts.into_iter().zip(self.origins).enumerate() {
-            while let Some(secret) = rest.next_if(|secret| secret.position <= index) {
-                of_secret(secret).map(&mut add);
-            }
-            let place = add(host);
-            while let Some((_, controller)) = of_controllers.next_if(|(of, _)| *of <= index) {
-                controllers.push((place, controller));
-            }
         }
-        for secret in rest {
-            of_secret(secret).map(&mut add);
-        }
-        let clusters = clusters::resolve(&hosts, &origins, self.drafts);
-        for (host, of) in hosts.iter_mut().zip(&clusters.of_hosts) {
-            host.cluster.clone_from(&clusters.clusters[*of].name);
-        }
-        let named = |(host, controller): (usize, ManagementController)| ManagementController {
-            cluster: hosts.get(host).and_then(|host: &Host| host.cluster.clone()),
-            ..controller
-        };
-        let management_controllers = controllers.into_iter().map(named).collect();
-        only_role(&mut hosts, &clusters.clusters, &clusters.of_hosts);
-        let mut diagnostics = self.loaded.diagnostics;
         diagnostics.extend(clusters.twice);
         diagnostics.extend(self.os_images.refused(clusters.clusters.len() < 2));
         diagnostics.extend(told.into_iter().flatten());
@@ -323,174 +247,16 @@ impl Found {
             diagnostics.extend(fault);
             is_usable
         });
-        let (clusters, allowances) = (clusters.clusters, self.loaded.allowances);
-        let (hardware, machine_configs) = (self.loaded.hardware, self.loaded.machine_configs);
         Hosts {
             hosts,
             management_controllers,
-            hardware,
+            hardware: self.hardware,
             states,
-            machine_configs,
-            clusters,
+            machine_configs: self.machine_configs,
+            clusters: clusters.clusters,
             diagnostics,
-            allowances,
+            allowances: self.allowances,
             is_part: false,
-        }
-    }
-
-    /// Gives hosts the documents of their Secrets; returns which Secrets are used.
-    fn join(&mut self) -> Vec<bool> {
-        let mut used = vec![false; self.secrets.len()];
-        let mut wanted = vec![false; self.secrets.len()];
-        let index = Index::new(&self.secrets);
-        for Reference { host, secret: name, place } in &self.references {
-            let origin = self.origins.get(*host);
-            let Some(host) = self.loaded.hosts.get_mut(*host) else { continue };
-            host.network = HostNetwork::Unreadable;
-            let found =
-                index.find(name, origin.map(|origin| &*origin.directory).unwrap_or_default());
-            let elsewhere = index.anywhere.get(name.name.as_str()).filter(|_| found.is_none());
-            if let Some(elsewhere) = elsewhere {
-                let told = in_another_namespace(name, &self.secrets[*elsewhere], place);
-                self.loaded.diagnostics.push(told);
-            }
-            let found = found.or(elsewhere.copied());
-            let (problem, help) = match found.map(|index| (&self.secrets[index].content, index)) {
-                Some((Content::Document(document), index)) => {
-                    // One Secret may serve many hosts.
-                    self.unpacked += document.text().len();
-                    if self.unpacked > MAX_FLEET_BYTES {
-                        self.loaded.diagnostics.push(unpacked_size(place.clone()));
-                        break;
-                    }
-                    used[index] = true;
-                    host.network = HostNetwork::Written(document.clone());
-                    continue;
-                }
-                Some((Content::Faulty, _)) => continue,
-                Some((Content::Nothing, index)) if self.secrets[index].unread.is_some() => {
-                    wanted[index] = true;
-                    continue;
-                }
-                Some((Content::Nothing, _)) => {
-                    ("has no key nmstate", "OpenShift reads the host's network from this key")
-                }
-                None => (
-                    "is in none of the sources",
-                    "the host's network is in it: give the file with the Secret too",
-                ),
-            };
-            let help = match meant(&self.secrets, name).filter(|_| found.is_none()) {
-                Some(meant) => meant,
-                None => help.to_owned(),
-            };
-            let message = format!("the Secret {} {problem}", name.name.escape_debug());
-            self.loaded.diagnostics.add(SECRET_REFERENCE, place.clone(), message, help);
-        }
-        for (secret, is_wanted) in self.secrets.iter().zip(wanted) {
-            let told = secret.unread.clone();
-            let told = told.map(|(key, place)| unread::in_secret(&key, place, is_wanted));
-            self.loaded.diagnostics.extend(told);
-        }
-        used
-    }
-}
-
-/// A host finds Secrets of its own namespace alone (metal3-io/baremetal-operator,
-/// `internal/controller/metal3.io/host_config_data.go`). A tool may still put both into one.
-fn in_another_namespace(name: &Name, secret: &Secret, place: &Place) -> Diagnostic {
-    let shown = |namespace: &Option<String>| match namespace {
-        Some(namespace) => namespace.escape_debug().to_string(),
-        None => "default".to_owned(),
-    };
-    let message = format!(
-        "the Secret {} is in the namespace {} ({}), the host in {}",
-        name.name.escape_debug(),
-        shown(&secret.name.namespace),
-        secret.place.shown(),
-        shown(&name.namespace)
-    );
-    let help = "a BareMetalHost finds Secrets of its own namespace alone";
-    Diagnostic::new(SECRET_REFERENCE, message, place.clone()).help(help)
-}
-
-/// Bounds the search for a misspelt Secret: in a fleet it would cost more than the suggestion is
-/// worth.
-const MAX_GUESSES: usize = 100;
-
-/// A suggestion for the name of a missing Secret.
-fn meant(secrets: &[Secret], name: &Name) -> Option<String> {
-    let secrets = secrets.get(..MAX_GUESSES).unwrap_or(secrets);
-    let near = secrets.iter().find(|s| spelling::is_alike(&s.name.name, &name.name))?;
-    Some(format!("did you mean \"{}\"?", near.name.name.escape_debug()))
-}
-
-/// Secrets by name. The last of two with the same name wins, as if applied in order.
-struct Index<'s> {
-    in_namespace: HashMap<(Option<&'s str>, &'s str), usize>,
-    in_directory: HashMap<(Option<&'s str>, &'s str, &'s str), usize>,
-    anywhere: HashMap<&'s str, usize>,
-}
-
-impl<'s> Index<'s> {
-    fn new(secrets: &'s [Secret]) -> Self {
-        let names = || secrets.iter().map(|secret| &secret.name).enumerate();
-        let full = |name: &'s Name| (name.namespace.as_deref(), name.name.as_str());
-        let beside = |(index, secret): (usize, &'s Secret)| {
-            let (namespace, name) = full(&secret.name);
-            ((namespace, &*secret.origin.directory, name), index)
-        };
-        Self {
-            in_namespace: names().map(|(index, name)| (full(name), index)).collect(),
-            in_directory: secrets.iter().enumerate().map(beside).collect(),
-            anywhere: names().map(|(index, name)| (name.name.as_str(), index)).collect(),
-        }
-    }
-
-    /// Without a namespace, match in all; two directories may have Secrets of one name, for two clusters.
-    fn find(&self, name: &Name, directory: &str) -> Option<usize> {
-        let beside =
-            |namespace| self.in_directory.get(&(namespace, directory, name.name.as_str())).copied();
-        let Some(namespace) = name.namespace.as_deref() else {
-            let here = beside(None);
-            return here.or_else(|| self.anywhere.get(name.name.as_str()).copied());
-        };
-        let own = |namespace| self.in_namespace.get(&(namespace, name.name.as_str())).copied();
-        let here = beside(Some(namespace)).max(beside(None));
-        here.or_else(|| own(Some(namespace)).max(own(None)))
-    }
-}
-
-impl Found {
-    /// Tells of BareMetalHosts whose Secret nothing refers to, and judges its document as theirs.
-    fn join_unreferenced(&mut self, used: &mut [bool]) {
-        let index = Index::new(&self.secrets);
-        for WithoutReference { host, secrets, place } in &self.without_reference {
-            let directory =
-                self.origins.get(*host).map(|origin| &*origin.directory).unwrap_or_default();
-            let mut found = secrets.iter().filter_map(|name| index.find(name, directory));
-            let document = found.find_map(|secret| match &self.secrets[secret].content {
-                Content::Document(document) if !used[secret] => Some((secret, document)),
-                Content::Document(_) | Content::Faulty | Content::Nothing => None,
-            });
-            let (Some((secret, document)), Some(host)) =
-                (document, self.loaded.hosts.get_mut(*host))
-            else {
-                continue;
-            };
-            used[secret] = true;
-            host.network = HostNetwork::Written(document.clone());
-            let name = &self.secrets[secret].name.name;
-            let message = format!(
-                "nothing refers to the Secret {}: metal3 hands its network to no ramdisk, and the machine boots by DHCP",
-                name.escape_debug()
-            );
-            let help = format!(
-                "add preprovisioningNetworkDataName: {} to the spec; networkData is for the installed system",
-                name.escape_debug()
-            );
-            let told = Diagnostic::new(SECRET_NOT_REFERENCED, message, place.clone()).help(help);
-            self.loaded.diagnostics.push(told);
         }
     }
 }
@@ -520,17 +286,11 @@ fn nothing(diagnostics: &Diagnostics) -> Option<Diagnostic> {
     (!is_told).then(|| Diagnostic::new(NO_HOSTS, message, place))
 }
 
-/// If an install-config has machines of one role only, as for a single node, every host of the cluster has that role.
-fn only_role(hosts: &mut [Host], clusters: &[Cluster], of_hosts: &[usize]) {
-    for (host, of) in hosts.iter_mut().zip(of_hosts) {
-        let mut wanted = clusters[*of].replicas.iter().filter(|replicas| replicas.count > 0);
-        if let (Some(only), None) = (wanted.next(), wanted.next())
-            && host.is_machine
-            && host.role.is_none()
-        {
-            host.role = Some(only.role.clone());
-        }
-    }
+/// The role of every host of a cluster whose install-config has machines of one role only, as for a single node.
+fn only_role(cluster: &Cluster) -> Option<&str> {
+    let mut wanted = cluster.replicas.iter().filter(|replicas| replicas.count > 0);
+    let only = wanted.next().filter(|_| wanted.next().is_none());
+    only.map(|only| only.role.as_str())
 }
 
 /// Takes out the state of each node for which somebody has written a document: a fact about the node, and no second document.
@@ -547,17 +307,6 @@ fn without_captured(hosts: &mut Vec<Host>) -> Vec<Host> {
             && host.short_name().is_some_and(|short_name| written.contains(short_name))
     };
     hosts.extract_if(.., is_fact).collect()
-}
-
-/// The host of a Secret that no BareMetalHost refers to.
-fn of_secret(secret: Secret) -> Option<(Host, Origin)> {
-    let Content::Document(document) = secret.content else { return None };
-    let name = secret.name.name;
-    // The installer's name for a host's Secret.
-    let name = name.strip_suffix("-network-config-secret").unwrap_or(&name).to_owned();
-    let host = Host::new(Some(name), secret.place);
-    let network = HostNetwork::Written(document);
-    Some((Host { stage: Stage::Early, network, ..host }, secret.origin))
 }
 
 /// The fault of a host's name, which becomes a directory or file name of the output.
@@ -584,79 +333,10 @@ mod tests {
         for _ in 0..MAX_HOSTS {
             found.add(Host::new(None, Place::file("a.yaml")));
         }
-        assert!(found.loaded.diagnostics.is_empty());
+        assert!(found.diagnostics.is_empty());
         for _ in 0..2 {
             found.add(Host::new(None, Place::file("a.yaml")));
         }
-        assert_eq!((found.loaded.hosts.len(), found.loaded.diagnostics.len()), (MAX_HOSTS, 1));
-    }
-
-    const DOCUMENT: &str = "interfaces: [{name: eno1, type: ethernet}]";
-
-    /// A Secret with a document, behind this number of hosts.
-    fn secret(namespace: Option<&str>, name: &str, position: usize) -> Secret {
-        let source = nmgen_document::text::Source { name: "".into(), text: DOCUMENT.into() };
-        let document = nmgen_document::parse(&source).unwrap_or_else(|it| unreachable!("{it:?}"));
-        Secret {
-            name: self::name(namespace, name),
-            place: Place::file("a.yaml"),
-            content: Content::Document(document.into_owned()),
-            unread: None,
-            position,
-            origin: Origin::default(),
-        }
-    }
-
-    fn name(namespace: Option<&str>, name: &str) -> Name {
-        Name { namespace: namespace.map(str::to_owned), name: name.to_owned() }
-    }
-
-    #[test]
-    fn a_secret_of_no_host_is_a_host_at_its_place_among_the_others() {
-        let mut found = Found::default();
-        for name in ["a", "d"] {
-            found.add(Host::new(Some(name.to_owned()), Place::file("a.yaml")));
-        }
-        for (name, position) in [("b-network-config-secret", 1), ("c", 1), ("e", 2)] {
-            found.add_secret(secret(None, name, position));
-        }
-        let hosts = found.into_hosts().hosts;
-        let told = hosts.iter().map(|host| (host.name.as_deref().unwrap_or_default(), host.stage));
-        let expected = [
-            ("a", Stage::Any),
-            ("b", Stage::Early),
-            ("c", Stage::Early),
-            ("d", Stage::Any),
-            ("e", Stage::Early),
-        ];
-        assert_eq!(told.collect::<Vec<_>>(), expected);
-    }
-
-    #[test]
-    fn what_one_secret_gives_to_all_hosts_is_bounded() {
-        for (left, expected) in [(1, [true, false, false]), (2, [true, true, false])] {
-            let unpacked = MAX_FLEET_BYTES - left * DOCUMENT.len();
-            let mut found = Found { unpacked, ..Found::default() };
-            found.add_secret(secret(None, "net", 0));
-            for host in 0..3 {
-                found.add(Host::new(Some(format!("worker-{host}")), Place::file("a.yaml")));
-                let (secret, place) = (name(None, "net"), Place::file("a.yaml"));
-                found.references.push(Reference { host, secret, place });
-            }
-            let Hosts { hosts, diagnostics, .. } = found.into_hosts();
-            let are_there: Vec<bool> = hosts.iter().map(|host| host.document().is_some()).collect();
-            assert_eq!(are_there, expected);
-            let told: Vec<&str> = diagnostics.iter().map(|fault| fault.rule.name).collect();
-            assert_eq!(told, ["document-size"]);
-        }
-    }
-
-    #[test]
-    fn the_meant_secret_has_another_name() {
-        let secrets = [secret(Some("metal"), "worker-0-net", 0), secret(None, "worker-1-net", 0)];
-        let help = |namespace: &str, wanted: &str| meant(&secrets, &name(Some(namespace), wanted));
-        let another = Some("did you mean \"worker-0-net\"?".to_owned());
-        assert_eq!(help("metal", "worker-0-nte"), another);
-        assert_eq!(help("metal", "something-else"), None);
+        assert_eq!((found.hosts.len(), found.diagnostics.len()), (MAX_HOSTS, 1));
     }
 }

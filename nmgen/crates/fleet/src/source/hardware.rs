@@ -180,6 +180,6 @@ fn add(found: &mut Found, host: Option<&str>, all: impl Iterator<Item = HostCard
         }
     }
     if !cards.is_empty() {
-        found.loaded.hardware.push(Hardware { host: host.map(str::to_owned), cards, place });
+        found.hardware.push(Hardware { host: host.map(str::to_owned), cards, place });
     }
 }

@@ -4,8 +4,6 @@ use nmgen_core::node::short_host_name;
 use nmgen_core::source::Host;
 use nmgen_document::diagnostic::{Diagnostic, Diagnostics, Place, rules};
 
-use super::hosts::Hosts;
-
 rules! {
     warning HOST_FILE_FQDN = "host-file-fqdn";
     warning HOST_FILE_EXTENSION = "host-file-extension";
@@ -27,18 +25,18 @@ pub(super) const EMPTY: (&str, &str) =
 pub(super) fn accepted_name<'n>(
     file: &str,
     file_name: &'n str,
-    loaded: &mut Hosts,
+    diagnostics: &mut Diagnostics,
 ) -> Option<&'n str> {
     let (name, faults) = host_name(file_name, &Place::file(file));
-    loaded.diagnostics.extend(faults);
+    diagnostics.extend(faults);
     name
 }
 
 /// Reports a directory without hosts, unless an error does so; `before` is the number of diagnostics of other sources.
-pub(super) fn without_hosts(path: &str, before: usize, loaded: &mut Hosts) {
-    if !loaded.diagnostics[before..].iter().any(Diagnostic::is_error) {
+pub(super) fn without_hosts(path: &str, before: usize, diagnostics: &mut Diagnostics) {
+    if !diagnostics[before..].iter().any(Diagnostic::is_error) {
         let help = "name a node's document <hostname>.yml, or cluster.yml for all nodes";
-        loaded.diagnostics.add(NO_HOSTS, Place::file(path), "no host in this directory", help);
+        diagnostics.add(NO_HOSTS, Place::file(path), "no host in this directory", help);
     }
 }
 

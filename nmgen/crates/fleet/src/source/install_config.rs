@@ -34,9 +34,7 @@ pub(super) fn load(manifest: &mut Manifest<'_>, root: &mut Node<'_>, found: &mut
     found.without_hosts.extend(without_hosts);
     for node in items_mut(root, HOSTS) {
         let host = one(manifest, node);
-        let address = installation::management_controller(manifest, node);
-        found.add_controller(&host, address);
-        found.add(host);
+        found.add_machine(host, installation::management_controller(manifest, node), None);
     }
     for node in items_mut(root, HOST_CONFIGS) {
         let host = manifest.host(node, "hostname", Stage::Node);

@@ -132,14 +132,14 @@ fn is_like_state(root: &Node<'_>) -> bool {
 
 /// Adds the hosts of a file. An NMState document is alone in its file; other kinds may repeat.
 pub(super) fn load(source: &Source, found: &mut Found) {
-    let (before, faults) = (found.count(), found.loaded.diagnostics.len());
+    let (before, faults) = (found.count(), found.diagnostics.len());
     found.origin.claim(Claim::Nothing);
     if hardware::collected(source, found) {
         return;
     }
     found.allow(source);
     if let Some(told) = other_format::of_text(source) {
-        found.loaded.diagnostics.push(told);
+        found.diagnostics.push(told);
         return;
     }
     let mut documents = parse_stream(source);
@@ -149,7 +149,7 @@ pub(super) fn load(source: &Source, found: &mut Found) {
     if let Some(told) = documents.iter().flatten().find_map(|document| {
         other_format::of_document(document).or_else(|| api_version::lacking(document))
     }) {
-        found.loaded.diagnostics.push(told);
+        found.diagnostics.push(told);
         return;
     }
     if is_state {
@@ -159,7 +159,7 @@ pub(super) fn load(source: &Source, found: &mut Found) {
     }
     let mut passed_over = Vec::new();
     for document in documents {
-        if is_full(&mut found.loaded.diagnostics, &source.name) {
+        if is_full(&mut found.diagnostics, &source.name) {
             break;
         }
         match document.map(Document::merged) {
@@ -167,10 +167,10 @@ pub(super) fn load(source: &Source, found: &mut Found) {
                 let mut root = document.root.take();
                 one(&document, &mut root, None, found, &mut passed_over);
             }
-            Err(faults) => found.loaded.diagnostics.extend(faults),
+            Err(faults) => found.diagnostics.extend(faults),
         }
     }
-    if found.count() == before && found.loaded.diagnostics.len() == faults {
+    if found.count() == before && found.diagnostics.len() == faults {
         found.add_passed_over(source.name.clone(), passed_over);
     }
 }
@@ -270,7 +270,7 @@ fn one(
     passed_over: &mut Vec<String>,
 ) {
     use SourceKind::Object;
-    let (before, hosts_before) = (found.count(), found.loaded.hosts.len());
+    let (before, hosts_before) = (found.count(), found.hosts.len());
     let without_before = found.without_hosts.len();
     found.origin.claim(Claim::Nothing);
     let word = word(node).map(str::to_owned);
@@ -370,7 +370,7 @@ fn one(
                 manifest.add(KIND_MISSPELT, document.place(place), message, &help);
             } else if let Some(of) = kind.strip_suffix("List") {
                 for item in manifest.list_mut(node, "items") {
-                    if is_full(&mut found.loaded.diagnostics, &document.source().name) {
+                    if is_full(&mut found.diagnostics, &document.source().name) {
                         break;
                     }
                     one(document, item, Some(of), found, passed_over);
@@ -400,7 +400,7 @@ fn one(
             passed_over.push(kind.to_owned());
         }
     }
-    found.loaded.diagnostics.extend(diagnostics);
+    found.diagnostics.extend(diagnostics);
 }
 
 /// The kind that a misspelt one of an object with a host's network is meant as.
@@ -423,9 +423,9 @@ mod tests {
         let mut found = Found::default();
         load(&source, &mut found);
         let told = found.unused_file();
-        let Found { loaded, without_hosts, .. } = found;
-        let faults = loaded.diagnostics.iter().chain(&*without_hosts).chain(&told);
-        (loaded.hosts.len(), faults.map(Diagnostic::one_line).collect())
+        let Found { hosts, diagnostics, without_hosts, .. } = found;
+        let faults = diagnostics.iter().chain(&*without_hosts).chain(&told);
+        (hosts.len(), faults.map(Diagnostic::one_line).collect())
     }
 
     #[test]

@@ -30,21 +30,21 @@ pub(super) fn load(
     is_in_pool: bool,
     found: &mut Found,
 ) {
-    let before = found.loaded.hosts.len();
+    let before = found.hosts.len();
     // Each key is read once: a fault of its spelling is told once.
     let metadata = manifest.get(root, "metadata");
     let labels = metadata.and_then(|metadata| manifest.get(metadata, "labels"));
     let role = labels.and_then(|labels| labels.text_at(ROLE)).map(str::to_owned);
     let config = manifest.at(root, &["spec", "config"]);
     if let Some(metadata) = metadata {
-        found.loaded.machine_configs.extend(itself(manifest, metadata, config, role.clone()));
+        found.machine_configs.extend(itself(manifest, metadata, config, role.clone()));
     }
     let role = role.as_deref();
     os_image::machine_config(manifest, root, role, found);
     if let Some(config) = config {
         files_of(manifest, config, role, FileFormat::Ignition, found);
     }
-    if role.is_none() && !is_in_pool && found.loaded.hosts.len() > before {
+    if role.is_none() && !is_in_pool && found.hosts.len() > before {
         without_role(manifest, root);
     }
 }
@@ -77,10 +77,10 @@ pub(super) fn is_butane(root: &Node<'_>) -> bool {
 /// Butane, of which `butane` makes a MachineConfig (coreos/butane, `config/openshift`): files with their text under `inline`.
 pub(super) fn butane(manifest: &mut Manifest<'_>, root: &Node<'_>, found: &mut Found) {
     let role = manifest.at(root, &["metadata", "labels"]).and_then(|labels| labels.text_at(ROLE));
-    let before = found.loaded.hosts.len();
+    let before = found.hosts.len();
     files_of(manifest, root, role, FileFormat::Butane, found);
     let is_openshift = root.text_at("variant") == Some("openshift");
-    if role.is_none() && is_openshift && found.loaded.hosts.len() > before {
+    if role.is_none() && is_openshift && found.hosts.len() > before {
         let message = format!("butane refuses this file: it has no label {ROLE}");
         let help = format!("write {ROLE}: worker, or another pool's name, below metadata.labels");
         manifest.add(POOL_UNKNOWN, manifest.key_place(root, Some("metadata")), message, &help);

@@ -5,8 +5,9 @@ use nmgen_document::diagnostic::rules;
 use nmgen_document::{Document, Node};
 
 use super::encoding::BASE64;
-use super::found::{Content, Found, Secret};
+use super::found::Found;
 use super::manifest::Manifest;
+use super::secrets::{Content, Secret};
 use super::{embedded, unread};
 
 rules! {
@@ -35,7 +36,7 @@ pub(super) fn load(manifest: &mut Manifest<'_>, root: &Node<'_>, found: &mut Fou
     let unread = [data, string_data].into_iter().flatten().find_map(unread::state_of);
     let unread = unread.map(|(key, span)| (key.to_owned(), manifest.document().place(span)));
     let origin = found.origin.clone();
-    found.add_secret(Secret {
+    found.secrets.add(Secret {
         name,
         place,
         content: match plain.or(encoded) {
@@ -44,7 +45,7 @@ pub(super) fn load(manifest: &mut Manifest<'_>, root: &Node<'_>, found: &mut Fou
             None => Content::Nothing,
         },
         unread: unread.filter(|_| !is_there),
-        position: found.loaded.hosts.len(),
+        position: found.hosts.len(),
         origin,
     });
 }

@@ -22,7 +22,7 @@ rules! {
 /// Loads a hosts directory, a directory of manifests or an assisted-service tree, and those below it. Where files are written, a
 /// directory with hosts is read without those below: a copy of old files there must not become a cluster.
 pub(super) fn load(path: &str, found: &mut Found) -> Result<(), Error> {
-    let (hosts, faults) = (found.count(), found.loaded.diagnostics.len());
+    let (hosts, faults) = (found.count(), found.diagnostics.len());
     let was_unused = found.unused();
     let root = found.origin.clone();
     let assisted = assisted_tree::hosts(path)?;
@@ -34,10 +34,10 @@ pub(super) fn load(path: &str, found: &mut Found) -> Result<(), Error> {
     if matches!(found.extent, Extent::Written | Extent::Converted | Extent::Validated)
         && found.count() > hosts
     {
-        return skipped(path, &mut found.loaded.diagnostics);
+        return skipped(path, &mut found.diagnostics);
     }
     let mut assisted: Vec<String> = Vec::new();
-    for (below, names) in descend::below(path, &mut found.loaded.diagnostics)? {
+    for (below, names) in descend::below(path, &mut found.diagnostics)? {
         if assisted.iter().any(|tree| Path::new(&below).starts_with(tree)) {
             continue;
         }
@@ -56,7 +56,7 @@ pub(super) fn load(path: &str, found: &mut Found) -> Result<(), Error> {
     }
     found.origin = root;
     if found.count() == hosts && found.unused() == was_unused {
-        hosts_directory::without_hosts(path, faults, &mut found.loaded);
+        hosts_directory::without_hosts(path, faults, &mut found.diagnostics);
     }
     Ok(())
 }
@@ -100,14 +100,15 @@ fn load_hosts(tree: &str, path: &str, names: &[String], found: &mut Found) -> Re
         let looked = parallel::each(some, |name| look(tree, &directory::join(path, name)));
         for (file_name, looked) in some.iter().zip(looked) {
             let (looked, faults) = looked?;
-            found.loaded.diagnostics.extend(faults);
+            found.diagnostics.extend(faults);
             match looked {
                 None => {}
                 Some((source, Sort::Fleet)) => kind::load(&source, found),
                 Some((source, Sort::Other(kinds))) => found.add_passed_over(source.name, kinds),
                 Some((source, Sort::Host(host))) => {
                     let file = &source.name;
-                    let name = hosts_directory::accepted_name(file, file_name, &mut found.loaded);
+                    let name =
+                        hosts_directory::accepted_name(file, file_name, &mut found.diagnostics);
                     if let Some(name) = name {
                         found.origin.claim(Claim::Nothing);
                         add_host(name, &source, *host, found);
@@ -121,7 +122,7 @@ fn load_hosts(tree: &str, path: &str, names: &[String], found: &mut Found) -> Re
     }
     // Beside host files alone, since a directory may hold anything.
     let plain = names.iter().filter(|name| !name.contains('.') && is_document(path, name));
-    found.loaded.diagnostics.extend(plain.map(|name| {
+    found.diagnostics.extend(plain.map(|name| {
         hosts_directory::ignored(name, name, Place::file(directory::join(path, name)))
     }));
     Ok(())
@@ -133,7 +134,7 @@ fn add_host(name: &str, source: &Source, host: Result<Host, Diagnostics>, found:
         let (message, help) = hosts_directory::EMPTY;
         let place = Place::file(source.name.clone());
         let told = Diagnostic::new(hosts_directory::HOST_FILE_EMPTY, message, place).help(help);
-        found.loaded.diagnostics.push(told);
+        found.diagnostics.push(told);
         return;
     }
     found.allow(source);
