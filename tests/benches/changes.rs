@@ -313,19 +313,20 @@ fn changes() -> Vec<Change> {
                 "- {name: br-local, type: ovs-bridge, state: up, bridge: {options: {datapath: netdev}, port: [{name: eno3}]}}\n- {name: eno3, type: ethernet, state: up}\n",
             ),
         ),
-        Change {
-            title: "a port of the bond (balance-slb): eno2 to eno3",
-            from: bond(["eno1", "eno2"]),
-            to: bond(["eno1", "eno3"]),
-            gone: Some("eno2"),
-            fails: None,
-        },
         // With another address OVN answers for br-ex's by the old one, and NetworkManager does not set it.
         Change {
             title: "the uplink: eno1 to eno2, with br-ex's MAC address",
             from: with_mac(&from),
             to: with_mac(&Document::new().nic("eno2").text()),
             gone: Some("eno1"),
+            fails: None,
+        },
+        // The last one: br-ex keeps its `bridge-uplink` where the next document has none, and ovnkube-node then finds no uplink.
+        Change {
+            title: "a port of the bond (balance-slb): eno2 to eno3",
+            from: bond(["eno1", "eno2"]),
+            to: bond(["eno1", "eno3"]),
+            gone: Some("eno2"),
             fails: None,
         },
     ]
