@@ -22,7 +22,7 @@ use super::infra_env::InfraEnvs;
 use super::manifest::KEY_MISSPELT;
 use super::origin::{Claim, Origin};
 use super::os_image::OsImages;
-use super::secrets::Secrets;
+use super::secrets::HostSecrets;
 use crate::allow::{self, Allowance};
 
 rules! {
@@ -47,7 +47,7 @@ pub(super) struct Found {
     /// Where the present file stands, and what it says of its cluster.
     pub(super) origin: Origin,
     drafts: Vec<Draft>,
-    pub(super) secrets: Secrets,
+    pub(super) secrets: HostSecrets,
     pub(super) infra_envs: InfraEnvs,
     pub(super) os_images: OsImages,
     /// Reported only if no other file has hosts.

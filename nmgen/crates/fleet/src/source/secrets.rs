@@ -20,7 +20,7 @@ rules! {
 
 /// The Secrets found so far, with and without a document.
 #[derive(Debug, Default)]
-pub(super) struct Secrets {
+pub(super) struct HostSecrets {
     all: Vec<Secret>,
     documents: usize,
 }
@@ -47,7 +47,7 @@ pub(super) enum Content {
     Nothing,
 }
 
-impl Secrets {
+impl HostSecrets {
     pub(super) fn add(&mut self, secret: Secret) {
         let has_document = !matches!(secret.content, Content::Nothing) || secret.unread.is_some();
         self.documents += usize::from(has_document);
