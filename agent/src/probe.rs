@@ -74,7 +74,7 @@ impl Probe {
 
     /// Whether this asks whatever gateway the family has.
     pub(crate) fn is_gateway_of(&self, family: Family) -> bool {
-        matches!(&self.kind, Kind::Gateway(it) if it.named.is_empty() && it.family == Some(family))
+        matches!(&self.kind, Kind::Gateway(gateway) if gateway.named.is_empty() && gateway.family == Some(family))
     }
 }
 

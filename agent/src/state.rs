@@ -355,14 +355,14 @@ fn subject(iface: &Interface) -> String {
 #[allow(clippy::wildcard_enum_match_arm, reason = "non-exhaustive upstream")]
 fn parent(iface: &Interface) -> Option<&str> {
     let base = match iface {
-        Interface::Vlan(it) => it.vlan.as_ref()?.base_iface.as_deref(),
-        Interface::Vxlan(it) => it.vxlan.as_ref().map(|vxlan| vxlan.base_iface.as_str()),
-        Interface::MacVlan(it) => it.mac_vlan.as_ref().map(|vlan| vlan.base_iface.as_str()),
-        Interface::MacVtap(it) => it.mac_vtap.as_ref().map(|vtap| vtap.base_iface.as_str()),
-        Interface::MacSec(it) => it.macsec.as_ref().map(|macsec| macsec.base_iface.as_str()),
-        Interface::IpVlan(it) => it.ipvlan.as_ref()?.base_iface.as_deref(),
-        Interface::InfiniBand(it) => it.ib.as_ref()?.base_iface.as_deref(),
-        Interface::IpTunnel(it) => it.ip_tunnel.as_ref()?.base_iface.as_deref(),
+        Interface::Vlan(link) => link.vlan.as_ref()?.base_iface.as_deref(),
+        Interface::Vxlan(link) => link.vxlan.as_ref().map(|vxlan| vxlan.base_iface.as_str()),
+        Interface::MacVlan(link) => link.mac_vlan.as_ref().map(|vlan| vlan.base_iface.as_str()),
+        Interface::MacVtap(link) => link.mac_vtap.as_ref().map(|vtap| vtap.base_iface.as_str()),
+        Interface::MacSec(link) => link.macsec.as_ref().map(|macsec| macsec.base_iface.as_str()),
+        Interface::IpVlan(link) => link.ipvlan.as_ref()?.base_iface.as_deref(),
+        Interface::InfiniBand(link) => link.ib.as_ref()?.base_iface.as_deref(),
+        Interface::IpTunnel(link) => link.ip_tunnel.as_ref()?.base_iface.as_deref(),
         _ => None,
     };
     base.filter(|b| !b.is_empty())

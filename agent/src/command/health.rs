@@ -96,8 +96,8 @@ async fn looked(
 ) -> Result<HealthRecord> {
     let settings = Usable::load(paths).settings;
     let depth = if lock::at_work(paths).is_some() { Depth::Files } else { Depth::Network };
-    let (node, it) = look(paths, &settings, depth).await?;
-    let (row, document) = (it.verdict.row(), node.chosen.document);
+    let (node, assessment) = look(paths, &settings, depth).await?;
+    let (row, document) = (assessment.verdict.row(), node.chosen.document);
     let looked = now();
     let same = earlier.filter(|earlier| earlier.reason == row.unit);
     let account = HealthRecord {
@@ -106,8 +106,8 @@ async fn looked(
         failed: false,
         reason: row.unit.to_owned(),
         verdict: row.word.to_owned(),
-        line: it.line,
-        why: it.reason,
+        line: assessment.line,
+        why: assessment.reason,
         digest: document.as_ref().map(|document| document.digest.to_string()),
         document: document.map(|document| document.path),
         since: same.map_or(looked, |earlier| earlier.since),

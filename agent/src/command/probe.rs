@@ -70,19 +70,19 @@ fn page(findings: &[Finding]) -> String {
         (failed, all) => format!("WIRE FAILED: {failed} of {all}"),
     };
     let mut lines = vec![first];
-    for it in findings {
-        let result = match it.result {
+    for finding in findings {
+        let result = match finding.result {
             Verdict::Failed => "FAILED",
             Verdict::Unknown => "unknown",
             Verdict::Ok => "ok",
         };
-        let next = it.next.as_ref().map(|next| format!("Next: {next}"));
-        let texts = [Some(it.detail.clone()), next];
+        let next = finding.next.as_ref().map(|next| format!("Next: {next}"));
+        let texts = [Some(finding.detail.clone()), next];
         let indent = RESULT + NAME;
         let texts = texts.iter().flatten().flat_map(|text| wrapped(text, WIDTH - indent));
         for (row, text) in texts.enumerate() {
             lines.push(match row {
-                0 => format!("{result:RESULT$}{:NAME$}{text}", it.probe.name()),
+                0 => format!("{result:RESULT$}{:NAME$}{text}", finding.probe.name()),
                 _ => format!("{:indent$}{text}", ""),
             });
         }

@@ -53,7 +53,7 @@ impl Pins {
 
 fn read(path: &Path) -> io::Result<String> {
     match fs::symlink_metadata(path)? {
-        it if it.is_file() && it.len() <= LIMIT => fs::read_to_string(path),
+        metadata if metadata.is_file() && metadata.len() <= LIMIT => fs::read_to_string(path),
         _ => Err(io::ErrorKind::InvalidData.into()),
     }
 }

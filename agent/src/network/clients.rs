@@ -39,7 +39,7 @@ impl<'a> Clients<'a> {
                 continue;
             }
             match self.bus.deadline(&checkpoint).await? {
-                Some(it) if is_own(it, boot_time(), before.checkpoint_seconds) => {
+                Some(deadline) if is_own(deadline, boot_time(), before.checkpoint_seconds) => {
                     own.push(checkpoint);
                 }
                 Some(_) => {
@@ -54,10 +54,10 @@ impl<'a> Clients<'a> {
 
 /// Whether a checkpoint was made with this timeout. nmstate renews it while it applies, and
 /// NetworkManager then adds the time since its creation, rounded to a second.
-fn is_own(it: Deadline, now: Duration, seconds: u32) -> bool {
-    let age = now.saturating_sub(it.created).as_secs() + 1;
+fn is_own(deadline: Deadline, now: Duration, seconds: u32) -> bool {
+    let age = now.saturating_sub(deadline.created).as_secs() + 1;
     let latest = u64::from(seconds) + age;
-    (u64::from(seconds)..=latest).contains(&u64::from(it.seconds))
+    (u64::from(seconds)..=latest).contains(&u64::from(deadline.seconds))
 }
 
 /// Returns the time of this boot, by the clock of checkpoints. It exists on every Linux; without it only a checkpoint that was

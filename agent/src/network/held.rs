@@ -47,8 +47,8 @@ pub(super) async fn released(net: &Clients<'_>, links: Option<&[String]>, say: S
     Ok(())
 }
 
-fn is_held(it: &HeldDevices, links: Option<&[String]>) -> bool {
-    it.devices.iter().any(|device| links.is_none_or(|links| links.contains(device)))
+fn is_held(held: &HeldDevices, links: Option<&[String]>) -> bool {
+    held.devices.iter().any(|device| links.is_none_or(|links| links.contains(device)))
 }
 
 #[cfg(test)]

@@ -124,12 +124,12 @@ pub(super) async fn release(net: &Clients<'_>, expected: &[Active]) -> Result<Ve
             tracing::debug!("{}; waiting for it", chain(&late));
             hung.clear();
         }
-        for it in &hung {
-            let device = &it.active.device;
+        for waiting in &hung {
+            let device = &waiting.active.device;
             tracing::warn!(
                 "NetworkManager waits for {device} beside its port; activating it again"
             );
-            net.bus.activate(&it.active).await?;
+            net.bus.activate(&waiting.active).await?;
         }
         if !hung.is_empty() {
             return Ok(hung.iter().map(|waiting| waiting.active.device.clone()).collect());

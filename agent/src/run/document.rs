@@ -177,10 +177,10 @@ async fn transact(
     }
     let most = run.settings.max_attempts;
     let given_up = record.given_up(run.paths, &document.digest, most);
-    if let Some(it) =
+    if let Some(failures) =
         given_up.filter(|failures| extent != Extent::Grown || failures.are_cut_off(most))
     {
-        return Err(Error::GivenUp { count: it.count, last: it.last_error.clone() });
+        return Err(Error::GivenUp { count: failures.count, last: failures.last_error.clone() });
     }
     let network = run.connect().await?;
     // Leftovers of an unreadable document stay.

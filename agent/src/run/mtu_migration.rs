@@ -282,8 +282,11 @@ mod tests {
                 false,
             ),
         ] {
-            let it = standing(target, &["eno1"], mtus);
-            assert_eq!((&*it.to_string(), &*it.next(), it.is_below()), (text, next, is_below));
+            let found = standing(target, &["eno1"], mtus);
+            assert_eq!(
+                (&*found.to_string(), &*found.next(), found.is_below()),
+                (text, next, is_below)
+            );
         }
     }
 
@@ -301,17 +304,17 @@ mod tests {
             ("eno1", 9000),
             ("bond0.200", 1500),
         ];
-        let it = standing(9000, &stack, &all);
+        let found = standing(9000, &stack, &all);
         assert_eq!(
-            (names(&it).join(" ").as_str(), it.is_below()),
+            (names(&found).join(" ").as_str(), found.is_below()),
             ("br-ex bond0.100 bond0 eno1", false)
         );
         all[1].1 = 1500;
         assert!(standing(9000, &stack, &all).is_below());
         // A document that names the card by its address alone.
-        let it =
+        let found =
             standing(9000, &["uplink"], &[("br-ex", 9000), ("eno1", 1500), ("bond0.200", 1500)]);
-        assert_eq!((names(&it).join(" ").as_str(), it.is_below()), ("br-ex eno1", true));
+        assert_eq!((names(&found).join(" ").as_str(), found.is_below()), ("br-ex eno1", true));
     }
 
     #[test]

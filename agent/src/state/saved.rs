@@ -101,7 +101,7 @@ impl Ip {
         let (section, is_v4) = (keyfile.section(section)?, section == "ipv4");
         let any = if is_v4 { "0.0.0.0/0" } else { "::/0" };
         let method = section.get("method")?.to_owned();
-        let mut it =
+        let mut ip =
             Self { method, is_v4, addresses: Vec::new(), routes: Vec::new(), dns: Vec::new() };
         for (key, value) in &section.entries {
             let numbered = |names: [&str; 2]| {
@@ -111,10 +111,10 @@ impl Ip {
             };
             let mut parts = value.split(',').map(str::trim);
             if numbered(["addresses", "address"]) {
-                it.addresses.extend(parts.next().and_then(address));
-                it.default_route(any, parts.next());
+                ip.addresses.extend(parts.next().and_then(address));
+                ip.default_route(any, parts.next());
             } else if key == "gateway" {
-                it.default_route(any, Some(value));
+                ip.default_route(any, Some(value));
             } else if numbered(["routes", "route"]) {
                 let destination = parts.next().unwrap_or_default().to_owned();
                 let gateway = parts.next().filter(|gateway| !gateway.is_empty());
@@ -122,14 +122,14 @@ impl Ip {
                 let mut options = options.split(',').filter_map(|part| part.split_once('='));
                 let table = options.find(|(name, _)| *name == "table");
                 let table = table.and_then(|(_, table)| table.parse().ok());
-                it.routes.push((destination, gateway.map(str::to_owned), table));
+                ip.routes.push((destination, gateway.map(str::to_owned), table));
             } else if key == "dns" {
                 let servers =
                     value.split([';', ',']).map(str::trim).filter(|server| !server.is_empty());
-                it.dns.extend(servers.map(str::to_owned));
+                ip.dns.extend(servers.map(str::to_owned));
             }
         }
-        Some(it)
+        Some(ip)
     }
 
     fn default_route(&mut self, destination: &str, gateway: Option<&str>) {

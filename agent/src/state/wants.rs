@@ -139,12 +139,12 @@ fn is_empty_bridge(state: &NetworkState, name: &str) -> bool {
 #[allow(clippy::wildcard_enum_match_arm, reason = "non-exhaustive upstream")]
 fn has_vlan_ports(iface: &Interface) -> bool {
     match iface {
-        Interface::OvsBridge(it) => {
-            let ports = it.bridge.iter().flat_map(|config| &config.ports).flatten();
+        Interface::OvsBridge(bridge) => {
+            let ports = bridge.bridge.iter().flat_map(|config| &config.ports).flatten();
             ports.into_iter().any(|port| port.vlan.is_some())
         }
-        Interface::LinuxBridge(it) => {
-            let ports = it.bridge.iter().flat_map(|config| &config.port).flatten();
+        Interface::LinuxBridge(bridge) => {
+            let ports = bridge.bridge.iter().flat_map(|config| &config.port).flatten();
             ports.into_iter().any(|port| port.vlan.is_some())
         }
         _ => false,

@@ -114,19 +114,19 @@ impl<N: Network> Transaction<'_, N> {
     /// stays open meanwhile, with a later end.
     async fn confirmed(&self, trial: &TrialFile) -> Phased<()> {
         let bound = trial.start_clock();
-        let it = trial.get();
+        let on_trial = trial.get();
         tracing::warn!(
             message_id = message_id::TRIAL_WAITS,
-            dayone_document = %it.document.display(),
-            dayone_digest = %it.digest,
+            dayone_document = %on_trial.document.display(),
+            dayone_digest = %on_trial.digest,
             "{} is on trial: `dayone confirm` keeps it, else the old network returns in {} s",
-            it.document.display(),
-            it.seconds
+            on_trial.document.display(),
+            on_trial.seconds
         );
         self.phase(Phase::Confirm, bound + GRACE, async {
             match tokio::time::timeout(bound, trial.requested()).await {
                 Ok(requested) => requested.map_err(PhaseError::Request),
-                Err(_) => Err(PhaseError::NotConfirmed { seconds: it.seconds }),
+                Err(_) => Err(PhaseError::NotConfirmed { seconds: on_trial.seconds }),
             }
         })
         .await

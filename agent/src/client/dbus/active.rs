@@ -80,12 +80,12 @@ impl Bus {
     pub(crate) async fn activated(&self) -> Result<Vec<String>> {
         let all = self.active_connections().await?;
         let mut activated = activated(&all);
-        for it in all.iter().filter(|active| active.state == ACTIVATING) {
-            for device in &it.devices {
+        for activation in all.iter().filter(|active| active.state == ACTIVATING) {
+            for device in &activation.devices {
                 let state = self.device_proxy(device.as_str()).await?.state().await;
                 let state = unless_gone(state.map_err(call(ACTIVE_CONNECTIONS)))?;
                 if state.is_some_and(|state| CONFIGURED.contains(&state)) {
-                    activated.push(it.uuid.clone());
+                    activated.push(activation.uuid.clone());
                 }
             }
         }

@@ -32,22 +32,24 @@ impl Bus {
         let query = call(ACTIVE_CONNECTIONS);
         let all = self.active_connections().await?;
         let mut waiting = Vec::new();
-        for it in all.iter().filter(|one| one.kind == "ovs-interface" && one.state == ACTIVATING) {
-            for device in &it.devices {
+        for activation in
+            all.iter().filter(|one| one.kind == "ovs-interface" && one.state == ACTIVATING)
+        {
+            for device in &activation.devices {
                 let device = self.device_proxy(device.as_str()).await?;
                 let answers = tokio::try_join!(device.state(), device.interface());
                 let Some((state, name)) = unless_gone(answers.map_err(query))? else { continue };
                 if state != PREPARE && state != IP_CONFIG {
                     continue;
                 }
-                let Some(profile) = self.profile(&it.uuid).await? else { continue };
+                let Some(profile) = self.profile(&activation.uuid).await? else { continue };
                 if state == IP_CONFIG && has_begun(&profile, &name, links, addresses) {
                     continue;
                 }
                 if self.has_activated_port(&profile, &all).await? {
-                    let (uuid, kind) = (it.uuid.clone(), it.kind.clone());
+                    let (uuid, kind) = (activation.uuid.clone(), activation.kind.clone());
                     let active = Active { uuid, device: name, kind };
-                    waiting.push(Waiting { activation: Some(it.path.to_string()), active });
+                    waiting.push(Waiting { activation: Some(activation.path.to_string()), active });
                 }
             }
         }

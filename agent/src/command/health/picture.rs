@@ -77,12 +77,12 @@ fn directories(paths: &Paths) -> Vec<PathBuf> {
 
 /// The identity of a file and its last change; of one that is not there, its name alone.
 fn of_file(path: &Path) -> String {
-    let Ok(it) = std::fs::symlink_metadata(path) else { return format!("{}\n", path.display()) };
+    let Ok(file) = std::fs::symlink_metadata(path) else { return format!("{}\n", path.display()) };
     // The host name's file has the time of its first look.
     let text = if path.ends_with("proc/sys/kernel/hostname") {
         std::fs::read_to_string(path).unwrap_or_default()
     } else {
-        format!("{} {} {} {}", it.ino(), it.size(), it.mtime(), it.mtime_nsec())
+        format!("{} {} {} {}", file.ino(), file.size(), file.mtime(), file.mtime_nsec())
     };
     format!("{} {text}\n", path.display())
 }

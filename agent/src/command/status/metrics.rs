@@ -61,9 +61,9 @@ fn count<T>(all: &[T]) -> f64 {
     all.len() as f64
 }
 
-pub(super) fn metrics(it: &Assessment, node: &NodeStatus) -> String {
+pub(super) fn metrics(assessment: &Assessment, node: &NodeStatus) -> String {
     let NodeStatus { report, chosen, .. } = node;
-    let (boot, row) = (&report.boot, it.verdict.row());
+    let (boot, row) = (&report.boot, assessment.verdict.row());
     let mut metrics = Metrics::default();
     metrics.gauge(
         "dayone_build_info",
@@ -75,7 +75,7 @@ pub(super) fn metrics(it: &Assessment, node: &NodeStatus) -> String {
         "Whether the node's network is as its document wants: dayone status exits with 0.",
         row.is_good(),
     );
-    let reason = it.code.map_or("", Code::text);
+    let reason = assessment.code.map_or("", Code::text);
     metrics.gauge(
         "dayone_verdict",
         "The first words of dayone status, with their reason.",

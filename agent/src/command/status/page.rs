@@ -47,17 +47,21 @@ pub(crate) fn wrapped(text: &str, width: usize) -> Vec<String> {
     lines
 }
 
-pub(super) fn page(it: &Assessment, node: &NodeStatus, coloured: bool) -> String {
+pub(super) fn page(assessment: &Assessment, node: &NodeStatus, coloured: bool) -> String {
     let mut page = String::new();
-    for line in wrapped(&it.line, WIDTH) {
-        page += &format!("{}\n", painted(coloured, it.verdict.row().tone, &line));
+    for line in wrapped(&assessment.line, WIDTH) {
+        page += &format!("{}\n", painted(coloured, assessment.verdict.row().tone, &line));
     }
-    let next = if it.next.is_empty() { String::new() } else { format!("Next: {}", it.next) };
-    for text in [&it.reason, &next] {
+    let next = if assessment.next.is_empty() {
+        String::new()
+    } else {
+        format!("Next: {}", assessment.next)
+    };
+    for text in [&assessment.reason, &next] {
         wrapped(text, WIDTH).iter().for_each(|line| page += &format!("{line}\n"));
     }
     page.push('\n');
-    document(&mut page, node, &it.reason);
+    document(&mut page, node, &assessment.reason);
     run(&mut page, node, coloured);
     state(&mut page, node);
     page += &entry("in force", &in_force(node));

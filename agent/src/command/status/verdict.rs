@@ -77,7 +77,7 @@ pub(super) fn outcome(boot: &Status) -> &'static str {
 pub(super) fn assess(node: &NodeStatus) -> Assessment {
     let report = &node.report;
     let own = of_run_and_record(node);
-    let mut it = match report.trial.as_ref().filter(|trial| trial.is_open()) {
+    let mut assessment = match report.trial.as_ref().filter(|trial| trial.is_open()) {
         // A refusal by the next boot is told before that boot.
         Some(open) => match (open.trial.state, &report.refused) {
             (TrialState::Confirmed, Some(why)) => refused(&subject(node), why),
@@ -86,22 +86,24 @@ pub(super) fn assess(node: &NodeStatus) -> Assessment {
         None => own,
     };
     // A trial at work may be the cause.
-    let needs_none =
-        matches!(it.verdict, Verdict::NoDocument | Verdict::OthersDocuments | Verdict::Removed);
-    let is_on_trial = matches!(it.verdict, Verdict::OnTrial | Verdict::TrialFailed);
+    let needs_none = matches!(
+        assessment.verdict,
+        Verdict::NoDocument | Verdict::OthersDocuments | Verdict::Removed
+    );
+    let is_on_trial = matches!(assessment.verdict, Verdict::OnTrial | Verdict::TrialFailed);
     let is_confirmed =
         report.trial.as_ref().is_some_and(|trial| trial.trial.state == TrialState::Confirmed);
     let lacks_service = !needs_none && (!is_on_trial || is_confirmed);
     if let Some(down) = report.down.as_ref().filter(|_| lacks_service) {
-        it.code = Some(match down.service {
+        assessment.code = Some(match down.service {
             StoppedService::OpenVswitch => Code::OpenVswitchDown,
             StoppedService::NetworkManager => Code::NetworkManagerDown,
             StoppedService::Bus => Code::BusDown,
         });
-        if it.verdict != Verdict::Unreadable {
-            it.reason = format!("{down}; {}", it.reason);
+        if assessment.verdict != Verdict::Unreadable {
+            assessment.reason = format!("{down}; {}", assessment.reason);
         }
-        it.next = match (it.verdict, report.held) {
+        assessment.next = match (assessment.verdict, report.held) {
             (Verdict::Unreadable, false) => down.start.clone(),
             (_, true) => format!(
                 "{}; the service goes on by itself, and kubelet by `systemctl start kubelet` if its \
@@ -110,21 +112,24 @@ pub(super) fn assess(node: &NodeStatus) -> Assessment {
             ),
             (_, false) => format!("{}, then `dayone apply`", down.start),
         };
-        if it.verdict == Verdict::OnTrial {
-            it.verdict = Verdict::TrialDown;
+        if assessment.verdict == Verdict::OnTrial {
+            assessment.verdict = Verdict::TrialDown;
         }
     }
-    let it = if report.held { waiting(node, it) } else { before_its_turn(node, it) };
-    with_causes(it, &report.causes)
+    let assessment =
+        if report.held { waiting(node, assessment) } else { before_its_turn(node, assessment) };
+    with_causes(assessment, &report.causes)
 }
 
 /// A boot that is not held yet: the agent's unit waits for another one, and kubelet for it.
-fn before_its_turn(node: &NodeStatus, it: Assessment) -> Assessment {
-    let Some(turn) = &node.report.turn else { return it };
-    let has_not_begun =
-        matches!(it.verdict, Verdict::NoDocument | Verdict::OthersDocuments | Verdict::NotRun);
+fn before_its_turn(node: &NodeStatus, assessment: Assessment) -> Assessment {
+    let Some(turn) = &node.report.turn else { return assessment };
+    let has_not_begun = matches!(
+        assessment.verdict,
+        Verdict::NoDocument | Verdict::OthersDocuments | Verdict::NotRun
+    );
     if !has_not_begun {
-        return it;
+        return assessment;
     }
     let next = "`systemctl list-jobs` has every unit that waits, `systemctl status` of the unit before it says why";
     let held = Assessment::new(Verdict::HeldByRun, "kubelet does not start", turn, next);
@@ -132,21 +137,21 @@ fn before_its_turn(node: &NodeStatus, it: Assessment) -> Assessment {
 }
 
 /// Names the causes before what follows from them, and what mends the first one before anything else.
-fn with_causes(mut it: Assessment, causes: &[Cause]) -> Assessment {
-    let Some(first) = causes.first() else { return it };
-    if it.verdict.has_no_network() {
+fn with_causes(mut assessment: Assessment, causes: &[Cause]) -> Assessment {
+    let Some(first) = causes.first() else { return assessment };
+    if assessment.verdict.has_no_network() {
         let named: Vec<&str> = causes.iter().map(|cause| cause.what.as_str()).collect();
-        it.reason = format!("{}; {}", named.join("; "), it.reason);
-        it.next = format!("{}; {}", first.remedy, it.next);
+        assessment.reason = format!("{}; {}", named.join("; "), assessment.reason);
+        assessment.next = format!("{}; {}", first.remedy, assessment.next);
     }
-    it
+    assessment
 }
 
 /// A boot that is held, whatever the record says.
-fn waiting(node: &NodeStatus, it: Assessment) -> Assessment {
-    let is_decided = !it.verdict.row().is_good();
+fn waiting(node: &NodeStatus, assessment: Assessment) -> Assessment {
+    let is_decided = !assessment.verdict.row().is_good();
     let reason = match is_decided {
-        true => format!("{}; {}", it.line, it.reason),
+        true => format!("{}; {}", assessment.line, assessment.reason),
         false => "no run of this boot has decided yet".to_owned(),
     };
     if node.report.stays_held {
@@ -157,19 +162,19 @@ fn waiting(node: &NodeStatus, it: Assessment) -> Assessment {
             format!(
                 "{}; `systemctl stop dayone.service`, then `dayone rollback`, let the boot go on with \
                  the last good network",
-                it.next
+                assessment.next
             ),
         );
     }
     // A document that has changed since this boot's run has a run ahead.
-    let is_over = is_decided && it.verdict != Verdict::Pending;
-    let code = it.code.filter(|_| is_over).unwrap_or(match node.at_work {
+    let is_over = is_decided && assessment.verdict != Verdict::Pending;
+    let code = assessment.code.filter(|_| is_over).unwrap_or(match node.at_work {
         Some(_) => Code::AtWork,
         None => Code::NotRun,
     });
-    let next = match it.next.is_empty() {
+    let next = match assessment.next.is_empty() {
         true => "`systemctl status dayone.service dayone-bridge.service`".to_owned(),
-        false => it.next,
+        false => assessment.next,
     };
     let waits_for_a_run = matches!(code, Code::AtWork | Code::NotRun);
     let verdict = if waits_for_a_run { Verdict::HeldByRun } else { Verdict::Held };

@@ -86,12 +86,12 @@ fn version_0_2_reads_the_record_of_this_one() -> Tested {
     }
     let record: Record = file::read_json(&golden("record-whole"))?.ok_or("no golden file")?;
     let (committed, failures) = (record.committed, record.failures);
-    let (it, failures) = (committed.ok_or("no commit")?, failures.ok_or("no failures")?);
-    assert!(it.digest.len() == 64 && it.source.is_absolute() && it.at == 1_790_000_000);
-    let uplinks = it.uplinks.ok_or("no uplinks")?;
+    let (commit, failures) = (committed.ok_or("no commit")?, failures.ok_or("no failures")?);
+    assert!(commit.digest.len() == 64 && commit.source.is_absolute() && commit.at == 1_790_000_000);
+    let uplinks = commit.uplinks.ok_or("no uplinks")?;
     let numbers = [uplinks.links.len(), uplinks.cards.len(), uplinks.profiles.len()];
     assert_eq!((uplinks.families.len(), numbers), (1, [2, 1, 1]));
-    assert!(it.service_files.is_some_and(|files| files.len() == 1) && it.adopted);
+    assert!(commit.service_files.is_some_and(|files| files.len() == 1) && commit.adopted);
     assert!(failures.digest.len() == 64 && failures.count == 3 && failures.cut_off == 1);
     assert!(failures.boot_id.is_some() && !failures.last_error.is_empty());
     Ok(())

@@ -68,13 +68,13 @@ fn swapped(heard: &LldpNeighbour, wanted: &Expected, all: &[Expected]) -> Findin
     Finding::failed(Wire::Lldp, link, detail, "move the cable, or correct [[probe.lldp-neighbour]]")
 }
 
-fn described(it: &LldpNeighbour) -> String {
+fn described(neighbour: &LldpNeighbour) -> String {
     let said = |name: &Option<String>| name.clone().unwrap_or_else(|| "an unnamed one".to_owned());
-    let mut text = format!("{} {}", said(&it.system), said(&it.port));
-    if let Some(frame) = it.frame {
+    let mut text = format!("{} {}", said(&neighbour.system), said(&neighbour.port));
+    if let Some(frame) = neighbour.frame {
         text += &format!(", frames of {frame} bytes");
     }
-    match it.vlans.as_slice() {
+    match neighbour.vlans.as_slice() {
         [] => {}
         few @ ([_] | [_, _] | [_, _, _] | [_, _, _, _]) => {
             let few: Vec<String> = few.iter().map(u32::to_string).collect();

@@ -75,8 +75,8 @@ fn first_of(ip: IpAddr, prefix: u8) -> Option<IpAddr> {
     (prefix < 31 && first != ip).then_some(IpAddr::V4(first))
 }
 
-fn told(it: &Answered<'_>, all: &[Answered<'_>]) -> Finding {
-    let Answered { vlan, result, who } = it;
+fn told(tested: &Answered<'_>, all: &[Answered<'_>]) -> Finding {
+    let Answered { vlan, result, who } = tested;
     let Vlan { name, id, base, .. } = vlan;
     match result {
         Verdict::Ok => {

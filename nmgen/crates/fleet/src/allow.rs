@@ -101,8 +101,8 @@ pub(crate) fn apply(found: Diagnostics, allowances: &[Allowance]) -> Findings {
         return Findings { told: found, used, ..Findings::default() };
     }
     let mut by_line: HashMap<(&Arc<str>, u32), Vec<usize>> = HashMap::new();
-    for (index, it) in allowances.iter().enumerate() {
-        by_line.entry((&it.place.file, it.line)).or_default().push(index);
+    for (index, allowance) in allowances.iter().enumerate() {
+        by_line.entry((&allowance.place.file, allowance.line)).or_default().push(index);
     }
     let (mut told, mut suppressed) = (Diagnostics::default(), Vec::new());
     for diagnostic in found {

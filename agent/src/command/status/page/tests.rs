@@ -130,8 +130,8 @@ fn failures_are_shown_of_this_document_while_it_is_not_in_force() {
 fn colour_changes_no_character_and_no_width() {
     let (report, record) = (report(rolled_back(), false), Record::default());
     let node = NodeStatus { report, chosen: worker(), record, at_work: None };
-    let it = assess(&node);
-    let (plain, coloured) = (page(&it, &node, false), page(&it, &node, true));
+    let assessment = assess(&node);
+    let (plain, coloured) = (page(&assessment, &node, false), page(&assessment, &node, true));
     assert!(coloured.starts_with("\x1b[1;31mNOT IN FORCE"), "{coloured}");
     assert!(coloured.contains("\x1b[1;31mFAILED\x1b[0m > roll-back"), "{coloured}");
     assert_eq!(coloured.replace("\x1b[1;31m", "").replace("\x1b[0m", ""), plain);

@@ -56,14 +56,14 @@ fn good(change: impl FnOnce(&mut NodeStatus)) -> NodeStatus {
     node(Outcome::Succeeded(Success::Unchanged), change)
 }
 
-fn without_document(it: &mut NodeStatus) {
-    it.chosen.document = None;
-    it.chosen.reason = "no document for this node".to_owned();
+fn without_document(node: &mut NodeStatus) {
+    node.chosen.document = None;
+    node.chosen.reason = "no document for this node".to_owned();
 }
 
-fn bridge(it: &mut NodeStatus) {
-    without_document(it);
-    it.report.boot.bridge = made();
+fn bridge(node: &mut NodeStatus) {
+    without_document(node);
+    node.report.boot.bridge = made();
 }
 
 fn masked() -> Vec<LackingUnit> {
@@ -75,11 +75,11 @@ fn made() -> Option<BridgeStatus> {
 }
 
 /// The document cannot be read, and this boot's run was before that.
-fn unread(it: &mut NodeStatus) {
-    without_document(it);
-    it.report.in_force = false;
-    it.report.is_unread = true;
-    it.report.refused = Some("it is not UTF-8".to_owned());
+fn unread(node: &mut NodeStatus) {
+    without_document(node);
+    node.report.in_force = false;
+    node.report.is_unread = true;
+    node.report.refused = Some("it is not UTF-8".to_owned());
 }
 
 fn trial(state: TrialState) -> impl FnOnce(&mut NodeStatus) {
@@ -90,25 +90,25 @@ fn trial(state: TrialState) -> impl FnOnce(&mut NodeStatus) {
     }
 }
 
-fn at_work(it: &mut NodeStatus) {
-    it.at_work = Some("dayone apply (process 1)".to_owned());
+fn at_work(node: &mut NodeStatus) {
+    node.at_work = Some("dayone apply (process 1)".to_owned());
 }
 
 /// An attempt after one that failed.
-fn second(it: &mut NodeStatus) {
-    (it.report.boot.attempt, it.report.boot.failed_before) = (2, Some("why".to_owned()));
+fn second(node: &mut NodeStatus) {
+    (node.report.boot.attempt, node.report.boot.failed_before) = (2, Some("why".to_owned()));
 }
 
-fn not_in_force(it: &mut NodeStatus) {
-    it.report.in_force = false;
+fn not_in_force(node: &mut NodeStatus) {
+    node.report.in_force = false;
 }
 
-fn pending(it: &mut NodeStatus) {
-    it.report.pending = Some(Digest::of(b""));
+fn pending(node: &mut NodeStatus) {
+    node.report.pending = Some(Digest::of(b""));
 }
 
-fn held(it: &mut NodeStatus) {
-    it.report.held = true;
+fn held(node: &mut NodeStatus) {
+    node.report.held = true;
 }
 
 fn down(service: StoppedService) -> impl FnOnce(&mut NodeStatus) {
@@ -121,8 +121,8 @@ fn down(service: StoppedService) -> impl FnOnce(&mut NodeStatus) {
 
 /// The verdict in a node, for programs: its word and its reason; and what to do.
 fn judged(node: &NodeStatus) -> (&'static str, Option<Code>, String) {
-    let it = assess(node);
-    (it.verdict.row().word, it.code, it.next)
+    let assessment = assess(node);
+    (assessment.verdict.row().word, assessment.code, assessment.next)
 }
 
 #[test]
@@ -630,9 +630,9 @@ fn the_next_step_is_one_that_happens() {
         ),
     ] {
         assert!(told(&node).0.starts_with(text), "{text} in {}", told(&node).0);
-        let it = assess(&node);
-        assert!(it.next.contains(next), "{next} in {}", it.next);
-        assert_eq!(it.verdict.row().patience, patience, "{text}");
+        let assessment = assess(&node);
+        assert!(assessment.next.contains(next), "{next} in {}", assessment.next);
+        assert_eq!(assessment.verdict.row().patience, patience, "{text}");
     }
 }
 
@@ -660,9 +660,9 @@ fn a_cause_is_named_first_with_the_command_that_mends_it() {
     assert_eq!((told(&healthy).1, judged(&healthy).2), (0, String::new()));
 }
 
-fn turn(it: &mut NodeStatus) {
+fn turn(node: &mut NodeStatus) {
     let turn = "dayone-bridge.service waits for its turn, after nodeip-configuration.service";
-    it.report.turn = Some(turn.to_owned());
+    node.report.turn = Some(turn.to_owned());
 }
 
 #[test]

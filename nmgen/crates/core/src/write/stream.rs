@@ -14,8 +14,8 @@ const MOST_LINKS: usize = 40;
 /// with a file behind it.
 pub fn is_stream(path: &Path) -> bool {
     match fs::metadata(path) {
-        Ok(it) if it.is_dir() => false,
-        Ok(it) if !it.is_file() => true,
+        Ok(metadata) if metadata.is_dir() => false,
+        Ok(metadata) if !metadata.is_file() => true,
         // Nothing is behind a closed descriptor.
         Ok(_) | Err(_) => is_descriptor(path, MOST_LINKS),
     }

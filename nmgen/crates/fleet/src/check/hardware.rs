@@ -180,8 +180,8 @@ impl<'h> Subject<'h> {
     /// The cards that carry an interface's packets: itself, or the ports of a bond.
     fn carriers(&self, name: &str) -> Vec<(&'h str, &'h HostCard)> {
         let below: Vec<&str> = match self.interfaces.get(name) {
-            Some(it) if it.text_at("type") == Some("bond") => {
-                stack::below(it).into_iter().map(|reference| reference.name).collect()
+            Some(interface) if interface.text_at("type") == Some("bond") => {
+                stack::below(interface).into_iter().map(|reference| reference.name).collect()
             }
             Some(_) | None => vec![name],
         };

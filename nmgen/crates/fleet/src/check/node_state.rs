@@ -100,22 +100,27 @@ fn tell(
             "the node has another one in force, or was changed by hand: `dayone diff` on it shows all"
         }
     };
-    for (index, it) in found.iter().take(SHOWN).enumerate() {
-        let at = it
+    for (index, difference) in found.iter().take(SHOWN).enumerate() {
+        let at = difference
             .other
             .map(|node| format!(" ({})", other.place(node.span).shown()))
             .unwrap_or_default();
-        let mut message = match it.other {
+        let mut message = match difference.other {
             Some(node) => {
-                format!("{} is {} here, and {} {whose}{at}", it.field, Inline(it.own), Inline(node))
+                format!(
+                    "{} is {} here, and {} {whose}{at}",
+                    difference.field,
+                    Inline(difference.own),
+                    Inline(node)
+                )
             }
-            None => format!("{} is not {whose}", it.field),
+            None => format!("{} is not {whose}", difference.field),
         };
         let more = found.len().saturating_sub(SHOWN);
         if more > 0 && index + 1 == SHOWN {
             message += &format!("; {}", counted(more, "more difference"));
         }
-        diagnostics.add(rule, own.place(it.own.span), message, help);
+        diagnostics.add(rule, own.place(difference.own.span), message, help);
     }
 }
 

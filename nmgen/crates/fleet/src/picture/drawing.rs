@@ -146,8 +146,8 @@ struct Place {
 }
 
 impl Place {
-    fn of(self, it: Rectangle) -> Rectangle {
-        Rectangle { left: self.left + it.left, ..it }
+    fn of(self, area: Rectangle) -> Rectangle {
+        Rectangle { left: self.left + area.left, ..area }
     }
 }
 
@@ -196,8 +196,8 @@ fn stack(mut group: Group, stack: &Stack, layout: &Layout, place: Place) -> Grou
             group = group.add(Path::new().set("class", class).set("d", way.as_str()));
         }
     }
-    for (index, it) in &layout.bricks {
-        group = group.add(brick(&stack.bricks[*index], place.of(*it), place));
+    for (index, area) in &layout.bricks {
+        group = group.add(brick(&stack.bricks[*index], place.of(*area), place));
     }
     group
 }
@@ -212,24 +212,24 @@ fn way(way: &Way, place: Place) -> String {
 }
 
 /// Addresses and routes above, name and type below.
-fn brick(brick: &Brick, it: Rectangle, place: Place) -> Group {
+fn brick(brick: &Brick, area: Rectangle, place: Place) -> Group {
     let tag = brick.tag();
     let class = match (&*tag, brick.is_ghost) {
         ("", true) => "ghost",
         ("", false) => "old",
         (tag, _) => tag,
     };
-    let (x, top) = (it.left, place.bottom - it.bottom - it.height);
+    let (x, top) = (area.left, place.bottom - area.bottom - area.height);
     let mut group = Group::new().set("class", class);
-    group = group.add(rectangle("brick", it, place.bottom).set("rx", 4));
+    group = group.add(rectangle("brick", area, place.bottom).set("rx", 4));
     let mut y = top;
     if !brick.details.is_empty() {
         let height = LINE * brick.details.len() as f64 + PADDING;
         // Within the brick's border.
         let inner = Rectangle {
             left: x + BORDER,
-            bottom: it.bottom + it.height - BORDER - height,
-            width: it.width - 2.0 * BORDER,
+            bottom: area.bottom + area.height - BORDER - height,
+            width: area.width - 2.0 * BORDER,
             height,
         };
         group = group.add(rectangle("details", inner, place.bottom).set("rx", 3));
@@ -243,7 +243,7 @@ fn brick(brick: &Brick, it: Rectangle, place: Place) -> Group {
     y += LINE;
     group = group.add(text("name", &brick.name, x + PADDING, y));
     if !tag.is_empty() {
-        let end = it.width - PADDING - tag.len() as f64 * CHARACTER;
+        let end = area.width - PADDING - tag.len() as f64 * CHARACTER;
         group = group.add(text("tag", &tag, x + end, y));
     }
     for property in &brick.properties {
@@ -253,10 +253,10 @@ fn brick(brick: &Brick, it: Rectangle, place: Place) -> Group {
     group
 }
 
-fn rectangle(class: &str, it: Rectangle, bottom: f64) -> Shape {
-    let rectangle = Shape::new().set("class", class).set("x", it.left);
-    let rectangle = rectangle.set("y", bottom - it.bottom - it.height);
-    rectangle.set("width", it.width).set("height", it.height)
+fn rectangle(class: &str, area: Rectangle, bottom: f64) -> Shape {
+    let rectangle = Shape::new().set("class", class).set("x", area.left);
+    let rectangle = rectangle.set("y", bottom - area.bottom - area.height);
+    rectangle.set("width", area.width).set("height", area.height)
 }
 
 fn text(class: &str, content: &str, x: f64, y: f64) -> Text {

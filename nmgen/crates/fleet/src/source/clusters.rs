@@ -98,12 +98,12 @@ impl Resolver {
     }
 
     fn seen(&mut self, group: usize, origin: &Origin, place: &Place) {
-        let it = &mut self.groups[group];
-        it.directories.insert(origin.directory.clone());
-        it.sources.insert(origin.source);
-        if it.directory.is_none() {
-            it.directory = Some(origin.shown().to_owned());
-            it.place = Some(place.clone());
+        let known = &mut self.groups[group];
+        known.directories.insert(origin.directory.clone());
+        known.sources.insert(origin.source);
+        if known.directory.is_none() {
+            known.directory = Some(origin.shown().to_owned());
+            known.place = Some(place.clone());
         }
     }
 
@@ -133,10 +133,10 @@ impl Resolver {
         let known = self.named.get(name).map(Vec::as_slice).unwrap_or_default();
         let is_whole = standing == Standing::Whole;
         let is_same = |group: &&usize| {
-            let it = &self.groups[**group];
+            let other = &self.groups[**group];
             // The parts of one are rendered from the other into a namespace of the cluster's name.
             let own = |space: &Option<String>| space.as_deref().is_none_or(|space| space == name);
-            it.namespace == *namespace || own(&it.namespace) && own(namespace)
+            other.namespace == *namespace || own(&other.namespace) && own(namespace)
         };
         let same: Vec<usize> = known.iter().filter(is_same).copied().collect();
         let has_place =
