@@ -13,6 +13,8 @@ pub(super) fn agree(one: &Life, other: &Life) -> bool {
         && !(is_either(is_clone) && (has(Part::Name) || has(Part::Etc)))
         // So is one whose board and card are others.
         && !(is_either(replaces_the_board) && has(Part::Name))
+        // And one whose record is damaged: `applied` has the document's text, and not its name.
+        && !(has(Part::State) && has(Part::Name))
         // Day two has moved the gateway on one machine and in one deployment: others know that of their document alone.
         && !(is_either(|life| is_clone(life) || is_of_another_deployment(life))
             && is_either(loses_its_gateway))
