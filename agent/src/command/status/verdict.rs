@@ -281,7 +281,11 @@ fn gone(node: &NodeStatus, path: &str) -> Assessment {
             "give the node its name back, or write the document of this name, then `dayone apply`",
         ),
         false => (
-            format!("{path} is gone"),
+            match path.ends_with("/applied") {
+                // The record is lost, and with it the file's name.
+                true => format!("the file of the document in {path} is gone"),
+                false => format!("{path} is gone"),
+            },
             "write the document again, which `dayone export --last-good` prints, or a new one, then `dayone apply`",
         ),
     };

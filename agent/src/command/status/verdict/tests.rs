@@ -279,6 +279,13 @@ fn a_network_that_is_not_this_nodes_has_a_verdict_and_exit_code_3() {
             "REMOVED: FILE is gone; its network stays; no document for this node",
         ),
         (
+            good(|node| {
+                without_document(node);
+                node.report.removed = Some("/etc/nmstate/openshift/applied".into());
+            }),
+            "REMOVED: the file of the document in /etc/nmstate/openshift/applied is gone; its network stays; no document for this node",
+        ),
+        (
             node(Outcome::Open(Open::NotRun), |node| (not_in_force(node), pending(node)).1),
             "NOT RUN: FILE is not in force; dayone has not run in this boot",
         ),
