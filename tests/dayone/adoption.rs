@@ -3,7 +3,7 @@
 use std::net::Ipv4Addr;
 
 use tests::{
-    dayone::{APPLIED, Document, SOON, attempt, exports, outcome, unwrapped, worker},
+    dayone::{ADDRESS, APPLIED, Document, SOON, attempt, exports, outcome, unwrapped, worker},
     lab::{Error, Inside, Peer},
 };
 
@@ -44,6 +44,12 @@ fn applied_of_another_tool_is_recorded_and_its_day_two_changes_stay() -> Result<
         assert!(document.contains("ip: 192.0.2.11\n"), "{document}");
         let record = inside.read("/var/lib/dayone/record.json")?.unwrap_or_default();
         assert!(record.contains("\"ipv4\""), "{record}");
+        // A power cut took the card's profile from the other tool: br-ex has address and route, and nobody answers.
+        inside.write("/etc/dayone/dayone.toml", "[wait]\nnetwork = 2\n")?;
+        inside.sh("rm -r /var/lib/dayone/*; rm /etc/NetworkManager/system-connections/eno1.nmconnection; sync")?;
+        let inside = case.reboot()?;
+        outcome(&inside, None)?.exits(0).says("the network is in force");
+        assert!(case.peer().pings(ADDRESS, SOON)?, "a network without its card is adopted");
         Ok(())
     })
 }

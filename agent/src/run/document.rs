@@ -12,7 +12,7 @@ use super::{
     in_force::{forget_failures, record_replaced_cards, skip_if_in_force},
     last_good::{previous, removed, resolve_again},
     machine, peers,
-    proof::is_proved,
+    proof::{NetworkProof, prove},
     recover,
     signals::stoppable,
 };
@@ -91,9 +91,11 @@ async fn put_in_force(run: &Run<'_>, extent: Extent) -> Result<Success> {
         }
         // Its network stays, so it has to come up like that of a document that is there; but nothing holds this boot.
         if let Some(uplinks) = record.uplinks() {
-            match is_proved(run, uplinks).await {
-                Ok(true) => {}
-                Ok(false) => run.warn("the network of the removed document did not return"),
+            match prove(run, uplinks).await {
+                Ok(NetworkProof::Whole | NetworkProof::Silent) => {}
+                Ok(NetworkProof::Broken) => {
+                    run.warn("the network of the removed document did not return");
+                }
                 Err(Error::Network(error @ NetworkError::NetworkingOff)) => {
                     run.warn(&format!(
                         "the network of the removed document did not return: {error}"

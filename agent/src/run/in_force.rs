@@ -7,7 +7,7 @@ use nmgen::chain;
 use super::{
     Run,
     last_good::last_good_if_readable,
-    proof::{is_proved, is_proved_by_document},
+    proof::{NetworkProof, prove, prove_by_document},
 };
 use crate::{
     client::netlink::Netlink,
@@ -34,9 +34,11 @@ pub(super) async fn skip_if_in_force(
         let Some(adopted) = Adopted::find(run.paths, record, document)? else {
             return Ok(None);
         };
-        return match is_proved_by_document(run, &adopted.wants).await? {
-            true => adopted.record(run, document, files).await.map(Some),
-            false => Ok(apply_again(run)),
+        return match prove_by_document(run, &adopted.wants).await? {
+            NetworkProof::Broken => Ok(apply_again(run)),
+            proof @ (NetworkProof::Whole | NetworkProof::Silent) => {
+                adopted.record(run, document, files, proof).await
+            }
         };
     }
     if !record.has_service_files(&files.digests()) {
@@ -45,7 +47,10 @@ pub(super) async fn skip_if_in_force(
     }
     // Each commit records its network.
     let Some(uplinks) = record.uplinks() else { return Ok(None) };
-    Ok(if is_proved(run, uplinks).await? { Some(Success::Unchanged) } else { apply_again(run) })
+    Ok(match prove(run, uplinks).await? {
+        NetworkProof::Whole | NetworkProof::Silent => Some(Success::Unchanged),
+        NetworkProof::Broken => apply_again(run),
+    })
 }
 
 /// The record of the document in force, with its network.
@@ -136,15 +141,18 @@ impl Adopted {
         Ok(Some(Self { parsed, wants }))
     }
 
-    /// Writes the record and the last good document, and reports drift.
+    /// Writes the record and the last good document, and reports drift. `None`: apply the document. Beside a silent gateway a drift
+    /// may be what the network lacks, such as a card's profile that the other tool did not come to write.
     async fn record(
         self,
         run: &Run<'_>,
         document: &Document,
         files: &ServiceFolder,
-    ) -> Result<Success> {
-        let (resolved, uplinks) = match self.look(run).await {
-            Ok(seen) => seen,
+        proof: NetworkProof,
+    ) -> Result<Option<Success>> {
+        let (resolved, uplinks) = match self.look(run, proof).await {
+            Ok(Some(seen)) => seen,
+            Ok(None) => return Ok(apply_again(run)),
             // A NetworkState resolves without the current state, and a working network must not
             // wait for it.
             Err(error) if !self.parsed.needs_current() => {
@@ -164,10 +172,10 @@ impl Adopted {
                 chain(&error)
             ));
         }
-        Ok(Success::Adopted)
+        Ok(Some(Success::Adopted))
     }
 
-    async fn look(&self, run: &Run<'_>) -> Result<(State, Uplinks)> {
+    async fn look(&self, run: &Run<'_>, proof: NetworkProof) -> Result<Option<(State, Uplinks)>> {
         let network = run.connect().await?;
         let say = |text: &str, bound| run.progress.say(text, bound);
         network.ready(&Wants::default(), &say).await?;
@@ -175,8 +183,11 @@ impl Adopted {
         let desired = network.resolve_links(self.parsed.resolve(Some(&current))?).await?;
         if let Some(missing) = desired.missing_in(&current)? {
             run.warn(&format!("the current state has drifted: {}", missing.subjects().join(", ")));
+            if proof == NetworkProof::Silent {
+                return Ok(None);
+            }
         }
         let uplinks = network.uplinks(&desired.wants()).await?;
-        Ok((desired, uplinks))
+        Ok(Some((desired, uplinks)))
     }
 }

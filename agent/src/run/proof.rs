@@ -46,17 +46,27 @@ impl fmt::Display for Lack {
     }
 }
 
-/// Whether the network is usable, activating the document's profiles if necessary. If not, the
-/// document has to be applied again.
-pub(super) async fn is_proved(run: &Run<'_>, expected: &Uplinks) -> Result<bool> {
+/// How far a network that is expected is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum NetworkProof {
+    /// It works.
+    Whole,
+    /// Its addresses, routes and known profiles are there, and no gateway answers.
+    Silent,
+    /// The document has to be applied again.
+    Broken,
+}
+
+/// Waits for the network, and activates the document's profiles if necessary.
+pub(super) async fn prove(run: &Run<'_>, expected: &Uplinks) -> Result<NetworkProof> {
     if expected.families.is_empty() {
-        return Ok(true);
+        return Ok(NetworkProof::Whole);
     }
     let netlink = Netlink::connect().map_err(NetworkError::from)?;
     let bound = run.settings.wait.network.get();
     let waited = released(run, expected, wait(run, expected, &netlink, bound));
     let Err(lack) = phase(run, Phase::Network, bound, waited).await? else {
-        return Ok(true);
+        return Ok(NetworkProof::Whole);
     };
     tracing::warn!("{lack}; activating the document's profiles");
     let bound = run.settings.timeout.verify.get();
@@ -64,26 +74,35 @@ pub(super) async fn is_proved(run: &Run<'_>, expected: &Uplinks) -> Result<bool>
     match phase(run, Phase::Activate, bound, repaired).await? {
         Ok(()) => {
             run.warn("the network did not return by itself: activated the document's profiles");
-            Ok(true)
+            Ok(NetworkProof::Whole)
         }
         // A gateway that is down is no fault of this node's network.
         // Neither is a family that the network gives no more, or that day two has taken away: the same profiles would not bring it.
         Err(lack @ (Lack::Answer(_) | Lack::Family(_))) => {
-            run.warn(&format!("{lack}; the document's profiles are there"));
-            Ok(true)
+            let are_there = match expected.profiles.is_empty() {
+                true => "",
+                false => "; the document's profiles are there",
+            };
+            run.warn(&format!("{lack}{are_there}"));
+            Ok(match lack {
+                Lack::Answer(_) => NetworkProof::Silent,
+                Lack::Network(_) | Lack::Profiles(_) | Lack::Family(_) => NetworkProof::Whole,
+            })
         }
         // Nothing can be applied either.
         Err(Lack::Network(error @ NetworkError::NetworkingOff)) => Err(error.into()),
         Err(lack @ (Lack::Network(_) | Lack::Profiles(_))) => {
             tracing::warn!("{lack}");
-            Ok(false)
+            Ok(NetworkProof::Broken)
         }
     }
 }
 
-/// [`is_proved`] for a document that no record of the agent tells the network of.
-pub(super) async fn is_proved_by_document(run: &Run<'_>, wants: &Wants) -> Result<bool> {
-    Ok(is_proved(run, &Uplinks::declared(wants)).await? && is_given(run, wants).await?)
+/// [`prove`] for a document of whose network the agent has no record.
+pub(super) async fn prove_by_document(run: &Run<'_>, wants: &Wants) -> Result<NetworkProof> {
+    let proof = prove(run, &Uplinks::declared(wants)).await?;
+    let is_broken = proof == NetworkProof::Broken || !is_given(run, wants).await?;
+    Ok(if is_broken { NetworkProof::Broken } else { proof })
 }
 
 /// Whether the network has given the uplink an address and a default route, where the document names no gateway. Such a document
